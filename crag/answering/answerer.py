@@ -125,7 +125,7 @@ def build_request(
 ) -> GenerationRequest:
     """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
     messages = prompt.render(
-        token_limit=settings.word_limit,
+        word_limit=settings.word_limit,
         query_time=inputs.query.query_time,
         context=inputs.context,
         query=inputs.query.text,

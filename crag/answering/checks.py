@@ -7,7 +7,9 @@ saved. To add a check, write a class and put it into `build_checks`.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol
+
+from typing_extensions import TypeVar
 
 from crag.answering.answerer import Draft, PromptInputs, build_request
 from crag.answering.confidence import ConfidenceModel
@@ -43,7 +45,11 @@ class CaseView(Protocol):
         """Add an event to the trace."""
 
 
-class Check(ABC):
+Case_contra = TypeVar("Case_contra", bound=CaseView, default=CaseView, contravariant=True)
+"""What a check reads of a case: a check in `crag.pipeline` may read more of it than a `CaseView` has."""
+
+
+class Check(ABC, Generic[Case_contra]):
     """Looks at a draft, may add to it what it reads there, and may replace its answer."""
 
     name: str
@@ -56,16 +62,16 @@ class Check(ABC):
         """Whether to check this draft. An abstention has nothing to withhold."""
         return not draft.abstains
 
-    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+    def requests(self, case: Case_contra, draft: Draft) -> Mapping[str, GenerationRequest]:
         """What to ask the model, by the reply's name in the trace. `draft.replies` has the replies when it is read."""
         raise NotImplementedError(f"the check {self.name!r} asks, but has no requests")
 
-    def read(self, case: CaseView, draft: Draft) -> Draft:
+    def read(self, case: Case_contra, draft: Draft) -> Draft:
         """The draft with what this check reads from it, for itself and for later checks."""
         return draft
 
     @abstractmethod
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: Case_contra, draft: Draft) -> GateFiring | None:
         """Return a firing that replaces the answer, or None to keep it."""
 
 

@@ -120,9 +120,9 @@ def read_review(answer: Answer, generation: Generation) -> Review:
     return Review(ReviewVerdict.CORRECTED, Answer(corrected.text, corrected.decision, source, reason))
 
 
-def _is_same(text: str, other: str) -> bool:
+def _is_same(text: str, other_text: str) -> bool:
     """Whether two answers differ in case and final full stops at most."""
-    return text.casefold().strip(" .") == other.casefold().strip(" .")
+    return text.casefold().strip(" .") == other_text.casefold().strip(" .")
 
 
 def _remove_verdict(line: str) -> str:

@@ -75,10 +75,10 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
                     questions.append(PassageQuestion(str(record.data["question"]), answers, numbers[document]))
 
     if len(questions) < question_count or len(numbers) < document_count:
-        found = f"{len(questions)} questions and {len(numbers)} documents"
-        raise DatasetError(f"{', '.join(map(str, files))}: {found} are too few; choose smaller numbers or more files")
-    chosen = questions[:: len(questions) // question_count][:question_count]
-    return _put_first(chosen, list(numbers), document_count)
+        counts = f"{len(questions)} questions and {len(numbers)} documents"
+        raise DatasetError(f"{', '.join(map(str, files))}: {counts} are too few; choose smaller numbers or more files")
+    spread_questions = questions[:: len(questions) // question_count][:question_count]
+    return _put_first(spread_questions, list(numbers), document_count)
 
 
 def _list_documents(row: dict[str, object]) -> Iterator[tuple[str, str]]:
@@ -96,12 +96,12 @@ def _put_first(
     count: int,
 ) -> Corpus:
     """The first `count` documents, those of the questions before the others and never without one of them."""
-    asked = list(dict.fromkeys(question.document for question in questions))
-    others = sorted(set(range(len(documents))) - set(asked))
-    order = [*asked, *others]
+    asked_numbers = list(dict.fromkeys(question.document for question in questions))
+    other_numbers = sorted(set(range(len(documents))) - set(asked_numbers))
+    order = [*asked_numbers, *other_numbers]
     positions = {number: position for position, number in enumerate(order)}
     moved = [question._replace(document=positions[question.document]) for question in questions]
-    return Corpus(moved, [documents[number] for number in order[: max(count, len(asked))]])
+    return Corpus(moved, [documents[number] for number in order[: max(count, len(asked_numbers))]])
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:
@@ -151,15 +151,15 @@ def measure_folders(
             asker.read(folder.path)
 
     with Asker(preset, changes=changes) as asker:
-        measured = [_measure_folder(asker, folder, judge) for folder in folders]
+        results = [_measure_folder(asker, folder, judge) for folder in folders]
 
-    ranks = [rank for one in measured for rank in one.ranks]
-    verdicts = [verdict for one in measured for verdict in one.verdicts]
+    ranks = [rank for result in results for rank in result.ranks]
+    verdicts = [verdict for result in results for verdict in result.verdicts]
     return FolderRow(
         documents=len(folders[0].corpus.documents),
-        start=fmean(one.start for one in measured),
-        search=sum(one.search for one in measured) / len(ranks),
-        vectors=max(one.vector_bytes for one in measured) / 1e6,
+        start=fmean(result.start for result in results),
+        search=sum(result.search for result in results) / len(ranks),
+        vectors=max(result.vector_bytes for result in results) / 1e6,
         disk=_count_disk_bytes(folders) / 1e6,
         first=sum(rank == 0 for rank in ranks) / len(ranks),
         among_read=sum(rank < asker.settings.web.pages.keep for rank in ranks) / len(ranks),
@@ -198,15 +198,15 @@ def _measure_folder(asker: Asker, folder: Folder, judge: Judge | None) -> _Measu
 
 
 def _count_disk_bytes(folders: Sequence[Folder]) -> int:
-    places = {str(folder.path) for folder in folders}
-    return sum(index.bytes for index in list_indexes() if places.intersection(index.places))
+    paths = {str(folder.path) for folder in folders}
+    return sum(index.bytes for index in list_indexes() if paths.intersection(index.places))
 
 
 def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: PassageQuestion) -> int:
     """The position of the right document among the results; their number if it is not there."""
-    wanted = str(document_path(folder, question.document))
+    right_address = str(document_path(folder, question.document))
     addresses = [result["page_url"] for result in results]
-    return addresses.index(wanted) if wanted in addresses else sys.maxsize
+    return addresses.index(right_address) if right_address in addresses else sys.maxsize
 
 
 def _judge_answers(asker: Asker, folder: Folder, judge: Judge) -> list[Verdict]:

@@ -27,7 +27,7 @@ def draw_rows(rows: Sequence[FolderRow]) -> str:
             _Line("right answer", "#2b5fa8", [_share(row, row.right) for row in rows]),
             _Line("wrong answer", "#b8442f", [_share(row, row.wrong) for row in rows]),
         ]
-    spoken = "; ".join(f"{line.label}: {', '.join(f'{share:.2f}' for share in line.shares)}" for line in lines)
+    spoken = "; ".join(map(_spoken, lines))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{spoken}">',
         "<style>text { fill: #59636f; font: 12px system-ui, sans-serif; }</style>",
@@ -37,6 +37,12 @@ def draw_rows(rows: Sequence[FolderRow]) -> str:
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _spoken(line: _Line) -> str:
+    """A line for people who hear the picture: "right answer: 0.82, 0.80"."""
+    shares = ", ".join(f"{share:.2f}" for share in line.shares)
+    return f"{line.label}: {shares}"
 
 
 def _share(row: FolderRow, count: int) -> float:

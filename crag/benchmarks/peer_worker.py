@@ -214,6 +214,6 @@ def _answers(address: str) -> bool:
 
 
 if __name__ == "__main__":
-    kind, weights, threads, *more = sys.argv[1:]
-    peer = LlamaCpp(weights, int(threads)) if kind == "llama.cpp" else Haystack(weights, int(threads), *more)
+    kind, weights, threads, *encoder = sys.argv[1:]
+    peer = LlamaCpp(weights, int(threads)) if kind == "llama.cpp" else Haystack(weights, int(threads), *encoder)
     serve(peer.run, peer.versions)

@@ -149,13 +149,13 @@ def describe_machine() -> dict[str, Any]:
     text = cpu_file.read_text(encoding="utf-8") if cpu_file.is_file() else ""
     name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
     flags = re.search(r"^flags\s*: (.+)$", text, re.MULTILINE)
-    known = set(flags[1].split()) if flags else set()
+    flag_names = set(flags[1].split()) if flags else set()
     return {
         "processor": name[1] if name else platform.processor(),
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
-        "has": [feature for feature in CPU_FEATURES if feature in known],
-        "lacks": [feature for feature in CPU_FEATURES if feature not in known],
+        "has": [feature for feature in CPU_FEATURES if feature in flag_names],
+        "lacks": [feature for feature in CPU_FEATURES if feature not in flag_names],
     }
 
 
@@ -185,28 +185,30 @@ def record_prompts(recorder: Side, rows: Sequence[Row]) -> dict[str, list[Row]]:
     return prompts
 
 
-def run_prompts(ours: Side, peer: Side, prompts: Mapping[str, Sequence[Row]], warm_up: Sequence[Row]) -> list[Row]:
+def run_prompts(
+    our_side: Side, peer_side: Side, prompts: Mapping[str, Sequence[Row]], warm_up: Sequence[Row]
+) -> list[Row]:
     """Each prompt on our engine, then on the peer, which writes as many tokens; before them those that warm both up.
 
     Raises UserError: our engine fails.
     """
     for prompt in warm_up:
-        _run_prompt(ours, peer, prompt)
+        _run_prompt(our_side, peer_side, prompt)
 
     tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
     return [
-        {"kind": kind, **_run_prompt(ours, peer, prompt)}
+        {"kind": kind, **_run_prompt(our_side, peer_side, prompt)}
         for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts")
     ]
 
 
-def _run_prompt(ours: Side, peer: Side, prompt: Row) -> Row:
-    own_result = ours.run({"request": prompt["request"]})
+def _run_prompt(our_side: Side, peer_side: Side, prompt: Row) -> Row:
+    own_result = our_side.run({"request": prompt["request"]})
     if own_result["error"] or not own_result["count"]:
         raise UserError(f"our engine wrote nothing: {own_result['error']}")
 
     count = own_result["count"]
-    peer_result = peer.run({"prompt": prompt["prompt"], "count": count})
+    peer_result = peer_side.run({"prompt": prompt["prompt"], "count": count})
     return {"prompt_tokens": len(prompt["prompt"]), "tokens": count, "ours": own_result, "peer": peer_result}
 
 
@@ -246,16 +248,16 @@ class PipelineFigures:
     peak_mib: float
 
 
-def ask_questions(ours: Side, peer: Side, rows: Sequence[Row]) -> list[Row]:
+def ask_questions(our_side: Side, peer_side: Side, rows: Sequence[Row]) -> list[Row]:
     """Each question to our pipeline, then to the peer; before them one that warms both up."""
-    _ask_question(ours, peer, WARM_UP_ROW)
-    return [_ask_question(ours, peer, row) for [row] in batches_with_progress(rows, 1)]
+    _ask_question(our_side, peer_side, WARM_UP_ROW)
+    return [_ask_question(our_side, peer_side, row) for [row] in batches_with_progress(rows, 1)]
 
 
-def _ask_question(ours: Side, peer: Side, row: Row) -> Row:
-    own_result = ours.run({"row": row})
+def _ask_question(our_side: Side, peer_side: Side, row: Row) -> Row:
+    own_result = our_side.run({"row": row})
     pages = [page.get("page_result") or "" for page in row["search_results"]]
-    peer_result = peer.run({"query": row["query"], "pages": pages})
+    peer_result = peer_side.run({"query": row["query"], "pages": pages})
     return {
         "interaction_id": row["interaction_id"],
         "query": row["query"],

@@ -150,7 +150,7 @@ class Measured(NamedTuple):
     kit_seconds: float
 
 
-def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
+def measure_retrieval(settings: Settings, questions: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
     """Make both contexts of each question."""
     dense_settings = settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2")  # the kit needs one
     dense = load_dense_encoder(dense_settings)
@@ -161,24 +161,24 @@ def measure_retrieval(settings: Settings, asked: Sequence[tuple[Query, list[str]
     web_path.warm_up()
 
     measured: list[Measured] = []
-    for ((query, gold),) in batches_with_progress(asked, 1):
+    for ((query, gold),) in batches_with_progress(questions, 1):
         began = perf_counter()
         (retrieved,) = web_path.prepare([query], unhurried(settings))
         prepared = perf_counter()
         kit = kit_context(query, dense)
         finished = perf_counter()
 
-        found: dict[str, bool] | None = None
+        is_held_by_place: dict[str, bool] | None = None
         # Against an empty text: None says that no answer can be looked for
         is_measurable = answer_recall(query.text, gold, "") is not None
         if is_measurable:
             texts = _texts_by_place(settings.web, query, retrieved, model)
             texts["starter kit"] = kit
-            found = {}
+            is_held_by_place = {}
             for stage in PLACES:
                 recall = answer_recall(query.text, gold, texts[stage]) or 0.0
-                found[stage] = recall >= FOUND
-        measured.append(Measured(found, prepared - began, finished - prepared))
+                is_held_by_place[stage] = recall >= FOUND
+        measured.append(Measured(is_held_by_place, prepared - began, finished - prepared))
 
     web_path.close()
     return measured

@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stopped_in_order():
             _ask(options, questions, printed)
     except KeyboardInterrupt as interrupt:
-        asked = len(questions) if options.file else None
-        say(f"\n{describe_interruption(words, options.start, asked, len(printed))}")
+        question_count = len(questions) if options.file else None
+        say(f"\n{describe_interruption(words, options.start, question_count, len(printed))}")
         return interrupt_code(interrupt)
     return end_asking(words, options.start if options.file else None, printed)
 
@@ -135,53 +135,9 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag ask", __doc__, EXIT_CODES)
-    parser.add_argument(
-        "question",
-        nargs="?",
-        help="the question; without one, questions are read from the terminal",
-    )
-    parser.add_argument(
-        "--file",
-        metavar="FILE",
-        type=Path,
-        help="file of questions: one per line, or .csv, .tsv or .jsonl with the field query and perhaps query_time",
-    )
-    parser.add_argument(
-        "--start",
-        metavar="N",
-        type=whole(1),
-        default=1,
-        help="begin with the Nth question of --file, after an interruption; default: 1",
-    )
-    parser.add_argument(
-        "--pages",
-        metavar="PLACE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
-    )
-    parser.add_argument(
-        "--no-index",
-        action="store_true",
-        help="keep nothing of many pages for later starts; they are then searched by their words alone",
-    )
-    parser.add_argument(
-        "--threshold",
-        metavar="P",
-        type=number(0, 1),
-        help="give answers whose P(correct) is above P: 0 gives all; default: that of the preset for chosen pages",
-    )
-    parser.add_argument(
-        "--why",
-        action="store_true",
-        help="show classes, calls, facts, passages, candidates and gates",
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print the answer and its trace as JSON; several: one per line",
-    )
+    _add_questions(parser)
+    _add_pages(parser)
+    _add_output(parser)
     add_graph_arguments(parser)
     parser.add_argument(
         "--time",
@@ -202,6 +158,63 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "question",
+        nargs="?",
+        help="the question; without one, questions are read from the terminal",
+    )
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        type=Path,
+        help="file of questions: one per line, or .csv, .tsv or .jsonl with the field query and perhaps query_time",
+    )
+    parser.add_argument(
+        "--start",
+        metavar="N",
+        type=whole(1),
+        default=1,
+        help="begin with the Nth question of --file, after an interruption; default: 1",
+    )
+
+
+def _add_pages(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pages",
+        metavar="PLACE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
+    )
+    parser.add_argument(
+        "--no-index",
+        action="store_true",
+        help="keep nothing of many pages for later starts; they are then searched by their words alone",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Which answers are given, and how they are printed."""
+    parser.add_argument(
+        "--threshold",
+        metavar="P",
+        type=number(0, 1),
+        help="give answers whose P(correct) is above P: 0 gives all; default: that of the preset for chosen pages",
+    )
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="show classes, calls, facts, passages, candidates and gates",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the answer and its trace as JSON; several: one per line",
+    )
+
+
 def _take_question(places: list[str]) -> str | None:
     """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
 
@@ -210,12 +223,12 @@ def _take_question(places: list[str]) -> str | None:
     """
     if len(places) < 2:
         return None
-    last = places[-1].strip()
-    if not last:
+    final_word = places[-1].strip()
+    if not final_word:
         return places.pop()
-    is_place = last.startswith(("http://", "https://")) or Path(last).expanduser().exists()
-    looks_like_path = bool(_SUFFIX.search(last)) or "/" in last
-    is_question = last.endswith("?") or (" " in last and not looks_like_path)
+    is_place = final_word.startswith(("http://", "https://")) or Path(final_word).expanduser().exists()
+    looks_like_path = bool(_SUFFIX.search(final_word)) or "/" in final_word
+    is_question = final_word.endswith("?") or (" " in final_word and not looks_like_path)
     return places.pop() if is_question and not is_place else None
 
 

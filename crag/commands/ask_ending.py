@@ -43,27 +43,27 @@ def end_asking(words: Sequence[str], start: int | None, printed: Sequence[Printe
     return EXIT_LOST
 
 
-def describe_interruption(words: Sequence[str], start: int, asked: int | None, printed: int) -> str:
+def describe_interruption(words: Sequence[str], start: int, question_count: int | None, printed: int) -> str:
     """How many questions of a file have their answer, and the command that asks the others.
 
-    `asked` counts the questions from number `start` on, None: they are no file's; `printed` those with an answer.
+    `question_count`: questions from number `start` on, None: they are no file's; `printed`: those with an answer.
 
     >>> describe_interruption(["--file", "q.txt"], 3, 8, 2)
     'interrupted: 4 of 10 questions are answered; the others: crag ask --file q.txt --start 5'
     """
-    if asked is None:
+    if question_count is None:
         return "interrupted"
     earlier = start - 1
-    answered = f"interrupted: {earlier + printed} of {earlier + asked} questions are answered"
-    return answered if printed == asked else f"{answered}; the others: {_command_from(words, start + printed)}"
+    answered = f"interrupted: {earlier + printed} of {earlier + question_count} questions are answered"
+    return answered if printed == question_count else f"{answered}; the others: {_command_from(words, start + printed)}"
 
 
 def _command_from(words: Sequence[str], start: int) -> str:
     """The command as it was typed, with another --start."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--start")
-    _, others = parser.parse_known_args(words)
-    return _typed([*others, "--start", str(start)])
+    _, other_words = parser.parse_known_args(words)
+    return _typed([*other_words, "--start", str(start)])
 
 
 def _typed(words: Sequence[str]) -> str:

@@ -265,6 +265,6 @@ def server(text: str) -> str:
 
     if not is_address:
         # An address may hold a password, and error messages end up in logs
-        found = without_credentials(text)
-        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {found!r}")
+        address = without_credentials(text)
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {address!r}")
     return text

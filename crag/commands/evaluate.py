@@ -50,7 +50,7 @@ from crag.evaluation.lost import USUAL_DEAD_BATCHES, DeadServerError, RetryPolic
 from crag.evaluation.origin import describe_origin
 from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import LOCAL, RayWorkers
-from crag.evaluation.report.page import write_report
+from crag.evaluation.report.run_page import write_report
 from crag.evaluation.results import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
@@ -192,7 +192,7 @@ def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
     changes = overrides_of(options)
     settings = _settings(options)
-    split = {} if options.split.wanted is None else {"split": str(options.split)}
+    split = {} if options.split.number is None else {"split": str(options.split)}
     return {
         **preset_signature(settings),
         # A URL among the changes may hold a password

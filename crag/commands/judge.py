@@ -48,7 +48,7 @@ from crag.evaluation.rejudge import (
     verdicts_of,
     withheld_changes,
 )
-from crag.evaluation.report.page import write_report
+from crag.evaluation.report.run_page import write_report
 from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
@@ -164,14 +164,14 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
 
 def _describe_interruption(options: argparse.Namespace) -> str:
     """What is kept, and how to continue."""
-    kept = []
+    kept_parts = []
     if options.runs:
-        kept.append("runs that are named above are judged and stored")
+        kept_parts.append("runs that are named above are judged and stored")
     if options.judge == "llm" and options.judge_cache != "none":
-        kept.append("verdicts of the model so far are cached")
-    if not kept:
+        kept_parts.append("verdicts of the model so far are cached")
+    if not kept_parts:
         return "interrupted: nothing is written; the same command starts again"
-    return f"interrupted: {', '.join(kept)}; the same command continues"
+    return f"interrupted: {', '.join(kept_parts)}; the same command continues"
 
 
 # --- stored runs ------------------------------------------------------------------------------------------------------
@@ -354,7 +354,8 @@ def _read_claims(judged_file: JudgedFile) -> list[Claim]:
     except DatasetError as error:
         # Messages have our names of the columns
         if judged_file.names:
-            error.add_note(", ".join(f'"{ours}" is "{theirs}" here' for ours, theirs in judged_file.names.items()))
+            names = [f'"{our_name}" is "{their_name}" here' for our_name, their_name in judged_file.names.items()]
+            error.add_note(", ".join(names))
         else:
             error.add_note(COLUMNS_HINT)
         raise

@@ -46,11 +46,11 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     columns: dict[str, str] = {}
     for part in text.split(","):
-        ours, equals, theirs = (word.strip() for word in part.partition("="))
-        if not (equals and theirs) or ours not in RECORD_FIELDS:
+        our_name, equals, their_name = (word.strip() for word in part.partition("="))
+        if not (equals and their_name) or our_name not in RECORD_FIELDS:
             allowed = "query, prediction, answer, ground_truth, alt_ans"
             raise ValueError(f"must be OURS=THEIRS,... with ours from {allowed} and so on, found {part.strip()!r}")
-        columns[ours] = theirs
+        columns[our_name] = their_name
     return columns
 
 
@@ -107,25 +107,27 @@ def _find_names(path: Path, present: Sequence[str], columns: Mapping[str, str]) 
     """Our names and those of the file: the user's, else those of other tools for columns that are missing."""
     by_folded = {fold_name(name): name for name in present}
     names: dict[str, str] = {}
-    for ours, theirs in columns.items():
-        column = by_folded.get(fold_name(theirs))
+    for our_name, their_name in columns.items():
+        column = by_folded.get(fold_name(their_name))
         if column is None:
             listed = ", ".join(present) or "none"
-            raise DatasetError(f"{path}: --columns {ours}={theirs}: no row has {theirs!r}; its columns: {listed}")
-        names[ours] = column
+            raise DatasetError(
+                f"{path}: --columns {our_name}={their_name}: no row has {their_name!r}; its columns: {listed}"
+            )
+        names[our_name] = column
 
     is_old_ragas = "answer" in by_folded and any(name in by_folded for name in _OLD_RAGAS)
-    for ours, synonyms in SYNONYMS.items():
-        candidates = [*synonyms, "answer"] if ours == "prediction" and is_old_ragas else synonyms
+    for our_name, synonyms in SYNONYMS.items():
+        candidates = [*synonyms, "answer"] if our_name == "prediction" and is_old_ragas else synonyms
         synonym = next((by_folded[name] for name in candidates if name in by_folded), None)
-        if synonym is not None and not _has_column(ours, names, by_folded):
-            names[ours] = synonym
+        if synonym is not None and not _has_column(our_name, names, by_folded):
+            names[our_name] = synonym
     return names
 
 
-def _has_column(ours: str, names: Mapping[str, str], by_folded: Mapping[str, str]) -> bool:
+def _has_column(our_name: str, names: Mapping[str, str], by_folded: Mapping[str, str]) -> bool:
     """Whether the file or the user has a column of our name, which no other of our columns takes."""
-    for name in _GOLD if ours == "ground_truth" else (ours,):
+    for name in _GOLD if our_name == "ground_truth" else (our_name,):
         if name in names or (name in by_folded and by_folded[name] not in names.values()):
             return True
     return False
@@ -135,12 +137,12 @@ def _rename(row: Mapping[str, Any], names: Mapping[str, str], *, has_cells: bool
     """The row with our names. An empty cell of a CSV file, which is left out there, is an empty text or no gold."""
     taken = set(names.values())
     renamed = {name: value for name, value in row.items() if name not in taken}
-    for ours, theirs in names.items():
-        value = row.get(theirs)
-        if value is None and has_cells and ours == "prediction":
+    for our_name, their_name in names.items():
+        value = row.get(their_name)
+        if value is None and has_cells and our_name == "prediction":
             value = ""
-        if theirs in row or has_cells:
-            renamed[ours] = value
+        if their_name in row or has_cells:
+            renamed[our_name] = value
 
     # Several right answers in one field
     for gold in _GOLD:
@@ -171,7 +173,9 @@ def _read_list(cell: object) -> object:
 
 def describe_names(path: Path, names: Mapping[str, str]) -> str:
     """Which columns were taken for ours, in one line."""
-    listed = ", ".join(f"{ours} is {theirs!r}" for ours, theirs in names.items() if ours != theirs)
+    listed = ", ".join(
+        f"{our_name} is {their_name!r}" for our_name, their_name in names.items() if our_name != their_name
+    )
     return f"{path}: {listed}"
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
-from crag.evaluation.report.page import write_report
 from crag.evaluation.report.pictures import write_pictures
+from crag.evaluation.report.run_page import write_report
 from crag.evaluation.store import REPORT
 
 

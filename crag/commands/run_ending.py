@@ -83,8 +83,8 @@ def resume_command(program: str, words: Sequence[str]) -> str:
     >>> resume_command("crag evaluate", ["--preset", "cpu", "--overwrite"])
     'crag evaluate --preset cpu --resume'
     """
-    kept = [word for word in words if word not in {"--resume", "--overwrite"}]
-    return command_line(program, [*kept, "--resume"])
+    other_words = [word for word in words if word not in {"--resume", "--overwrite"}]
+    return command_line(program, [*other_words, "--resume"])
 
 
 def command_line(program: str, words: Sequence[str]) -> str:

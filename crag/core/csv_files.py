@@ -87,8 +87,8 @@ class CsvReader:
                 self._check_width(cells)
                 # Short rows are filled up; of long ones `zip` drops the surplus.
                 padded = cells + [""] * (len(self.columns) - len(cells))
-                named = zip(self.columns, padded, strict=False)
-                yield CsvRow(self._lines_read, {name: cell for name, cell in named if name})
+                named_cells = zip(self.columns, padded, strict=False)
+                yield CsvRow(self._lines_read, {name: cell for name, cell in named_cells if name})
 
     def _next(self) -> list[str] | None:
         """The cells of the next row; None at the end."""
@@ -187,8 +187,8 @@ def misspelt_names(names: Iterable[str], missing: Collection[str]) -> Mapping[st
     for name in names:
         folded = fold_name(name)
         for meant in missing:
-            most = 1 if len(meant) <= _SHORT_NAME else 2
-            is_near = OSA.distance(folded, meant, score_cutoff=most) <= most
+            max_distance = 1 if len(meant) <= _SHORT_NAME else 2
+            is_near = OSA.distance(folded, meant, score_cutoff=max_distance) <= max_distance
             if folded != meant and is_near and abs(len(folded) - len(meant)) < 2:
                 misspelt.setdefault(name, meant)
     return misspelt

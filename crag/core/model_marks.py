@@ -167,27 +167,27 @@ def _final_message(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    kept: list[str] = []
+    parts: list[str] = []
     start = 0
     is_thought = False
     for mark in _THOUGHT_MARK.finditer(text):
         if mark["open"]:
             # Thoughts do not nest: a second beginning is a word of the first thought.
             if not is_thought:
-                kept.append(text[start : mark.start()])
+                parts.append(text[start : mark.start()])
             is_thought = True
         elif is_thought:
             is_thought = False
         elif mark[0].lower() != "</details>":
             # An end without a beginning: the beginning was in the prompt.
-            kept.clear()
+            parts.clear()
         else:
             continue
         start = mark.end()
 
     if not is_thought:
-        kept.append(text[start:])
-    text = "".join(kept)
+        parts.append(text[start:])
+    text = "".join(parts)
     return "" if _CUT_MARK.fullmatch(text) else text
 
 

@@ -148,8 +148,8 @@ def describe_progress(
 
     answered_now = done - done_before
     if total and answered_now and done < total:
-        left = seconds / answered_now * (total - done)
-        parts.append(f"{_clock(left)} left")
+        seconds_left = seconds / answered_now * (total - done)
+        parts.append(f"{_clock(seconds_left)} left")
     return ", ".join(parts)
 
 

@@ -232,4 +232,4 @@ def _read_field(name: str, value: object, notes: list[str], note_prefix: str = "
         notes.append(f"{note_prefix}{name} was cut from {len(value):,} to {limit:,} characters")
     if name == "page_result":
         return encodable(value[:limit])
-    return clean(value, references=references, most=limit)
+    return clean(value, references=references, max_characters=limit)

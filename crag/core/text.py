@@ -54,18 +54,18 @@ _LONG_NUMBER = re.compile(
 )
 
 
-def clean(value: object, *, references: bool = False, most: int | None = None) -> str:
+def clean(value: object, *, references: bool = False, max_characters: int | None = None) -> str:
     r"""The value as text without characters that break libraries or hide words; "" for anything but a string.
 
     Lone surrogates become U+FFFD. Control and format characters are dropped, but tabs stay and all line ends become
     ``\n``. Combining marks without a base character or beyond `MOST_MARKS` are dropped. The result is never longer than
     the value, and cleaning it again changes nothing. `references`: replace character references (``&amp;``, ``&#x27;``)
-    once, by the rules of HTML 5. `most`: use at most this many of the first characters.
+    once, by the rules of HTML 5. `max_characters`: use at most this many of the first characters.
     """
     if not isinstance(value, str):
         return ""
 
-    text = value if most is None else value[:most]
+    text = value if max_characters is None else value[:max_characters]
     if references and "&" in text:
         # `html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven.
         text = html.unescape(_LONG_NUMBER.sub(lambda reference: f"&#{reference[1] or 0}", text))

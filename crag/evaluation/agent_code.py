@@ -98,14 +98,14 @@ def _agent_file(agent: str) -> Path | None:
 
 def _find_module(name: str) -> ModuleSpec | None:
     """Where a module is. Unlike `importlib.util.find_spec` this imports none of its packages."""
-    places: list[str] | None = [str(Path.cwd()), *sys.path]
+    search_paths: list[str] | None = [str(Path.cwd()), *sys.path]
     spec = None
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
-        spec = PathFinder.find_spec(".".join(parts[:end]), places)
+        spec = PathFinder.find_spec(".".join(parts[:end]), search_paths)
         if spec is None:
             return None
-        places = list(spec.submodule_search_locations or ())
+        search_paths = list(spec.submodule_search_locations or ())
     return spec
 
 

@@ -150,7 +150,7 @@ def lost_advice(rows: Sequence[Row], command: str) -> list[str]:
     lines = [lost_line(counts)]
     reasons = Counter(str(row["lost_because"]) for row in rows if is_lost(row) and row.get("lost_because"))
     for reason, count in reasons.most_common(1):
-        shown = " ".join(reason.split())[:LONGEST_REASON]
-        lines.append(f"  why ({count}): {shown}")
+        short_reason = " ".join(reason.split())[:LONGEST_REASON]
+        lines.append(f"  why ({count}): {short_reason}")
     lines.append(f"  ask them again: {command}")
     return lines

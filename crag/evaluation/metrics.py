@@ -185,7 +185,7 @@ def single_value_fields(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:
     """The share of positions with the same verdict; 0 for none."""
-    matches = sum(verdict == other for verdict, other in zip(first, second, strict=True))
+    matches = sum(first_verdict == second_verdict for first_verdict, second_verdict in zip(first, second, strict=True))
     return matches / max(len(first), 1)
 
 

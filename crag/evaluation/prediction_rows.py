@@ -64,7 +64,7 @@ def prediction_row(
     return row
 
 
-def attempt_fields(earlier: Mapping[str, Any] | None, result: BatchResult, asked: int) -> dict[str, Any]:
+def attempt_fields(earlier: Mapping[str, Any] | None, result: BatchResult, question_count: int) -> dict[str, Any]:
     """The fields about how the question was asked, together with how many.
 
     `seconds` are the batch's divided by its questions. Lost questions are asked again without their batch mates; in the
@@ -72,9 +72,9 @@ def attempt_fields(earlier: Mapping[str, Any] | None, result: BatchResult, asked
     """
     attempts = 1 if earlier is None else earlier.get("attempts", 1) + 1
     return {
-        "seconds": round(result.seconds / asked, 3),
+        "seconds": round(result.seconds / question_count, 3),
         "attempts": attempts,
-        "batch_size": asked if earlier is None else earlier["batch_size"],
+        "batch_size": question_count if earlier is None else earlier["batch_size"],
     }
 
 

@@ -70,7 +70,7 @@ class RejudgedRun:
         results = self._results()
         folder = self.saved.folder
         # The old verdicts are safe before the first file changes
-        kept = _keep_files(self.saved)
+        kept_folder = _keep_files(self.saved)
 
         write_rows(folder / PREDICTIONS, self.rows)
         judged = {name: self.signature[name] for name in ("judge", "trim")}
@@ -79,7 +79,7 @@ class RejudgedRun:
         run = self.saved.run.model_copy(update={"signature": self.signature, "identity": identity})
         write_json(folder / RUN, run.model_dump(), indent=2)
         write_json(folder / RESULTS, results, indent=2)
-        return kept
+        return kept_folder
 
     def _results(self) -> dict[str, Any]:
         try:
@@ -105,9 +105,9 @@ def read_run_to_judge(folder: Path) -> SavedRun:
 
 def check_kept_folder(saved: SavedRun, *, overwrite: bool) -> None:
     """Raise DatasetError if verdicts of the run's judge are kept already and may not be replaced."""
-    kept = _kept_folder(saved)
-    if kept.exists() and not overwrite:
-        raise DatasetError(f"{kept} already keeps verdicts of this judge: --overwrite replaces them")
+    kept_folder = _kept_folder(saved)
+    if kept_folder.exists() and not overwrite:
+        raise DatasetError(f"{kept_folder} already keeps verdicts of this judge: --overwrite replaces them")
 
 
 def judge_again(saved: SavedRun, judge: Judge, trim: Callable[[str], str]) -> RejudgedRun:
@@ -177,11 +177,11 @@ def _kept_folder(saved: SavedRun) -> Path:
 
 def _keep_files(saved: SavedRun) -> Path:
     """Copy the run's files with verdicts into the folder of its judge, which appears only when it is complete."""
-    kept = _kept_folder(saved)
-    unfinished = kept.with_name(f".unfinished-{kept.name}")
+    kept_folder = _kept_folder(saved)
+    unfinished = kept_folder.with_name(f".unfinished-{kept_folder.name}")
 
-    # An earlier attempt may have been interrupted; the caller has checked that `kept` may be replaced.
-    for folder in (unfinished, kept):
+    # An earlier attempt may have been interrupted; the caller has checked that `kept_folder` may be replaced.
+    for folder in (unfinished, kept_folder):
         delete_run(folder)
         with suppress(FileNotFoundError):
             folder.rmdir()
@@ -193,4 +193,4 @@ def _keep_files(saved: SavedRun) -> Path:
             shutil.copyfile(source, unfinished / name)
 
     # In one step: a folder of that name is always complete
-    return unfinished.rename(kept)
+    return unfinished.rename(kept_folder)

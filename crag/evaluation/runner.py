@@ -239,7 +239,7 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     """
     # Also checks that the file exists
     size = sum(part.stat().st_size for part in dataset_files(dataset))
-    if size > COUNTED_SIZE or split.wanted is not None:
+    if size > COUNTED_SIZE or split.number is not None:
         return limit
 
     count = count_rows(dataset, limit)

@@ -11,18 +11,18 @@ class Split:
     """Selects the rows of one split of CRAG and counts the others.
 
     The public files hold both splits: 0 for training, 1 the public test set. The row's field `split` names it; null
-    marks an artificial row. `wanted` None takes all rows without checking the field; `left_out` is by split.
+    marks an artificial row. `number` None takes all rows without checking the field; `left_out` is by split.
     """
 
     FIELD = "split"
     ANY = "any"
 
-    def __init__(self, wanted: int | None = 0) -> None:
-        self.wanted = wanted
+    def __init__(self, number: int | None = 0) -> None:
+        self.number = number
         self.left_out: Counter[int] = Counter()
 
     def __str__(self) -> str:
-        return self.ANY if self.wanted is None else str(self.wanted)
+        return self.ANY if self.number is None else str(self.number)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -33,7 +33,7 @@ class Split:
 
     def holds(self, record: Record) -> bool:
         """Whether to read the row; other rows are counted; raises DatasetError: the row does not name its split."""
-        if self.wanted is None:
+        if self.number is None:
             return True
 
         # A row without the field must not pass in silence: it could be of the test set
@@ -44,9 +44,9 @@ class Split:
             fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
             raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
 
-        if split != self.wanted:
+        if split != self.number:
             self.left_out[split] += 1
-        return split == self.wanted
+        return split == self.number
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""

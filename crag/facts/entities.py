@@ -246,5 +246,5 @@ def _award_of_work(win: AwardWin) -> str:
 
 
 def _award_of_person(win: AwardWin) -> str:
-    work = f' for "{win.work}"' if win.work else ""
-    return f"{win.award}{work} (ceremony of {win.year})"
+    for_work = f' for "{win.work}"' if win.work else ""
+    return f"{win.award}{for_work} (ceremony of {win.year})"

@@ -147,8 +147,8 @@ class Comparer:
         """A month or year in a cell meets a condition only if each of its days does."""
         span = self.context.resolve(expected, self.calendar).range
         # "Latest" has no span, so it limits nothing
-        first = span.first if span else date.min
-        last = span.last if span else date.max
+        first_day = span.first if span else date.min
+        last_day = span.last if span else date.max
 
         def test(cell: Value) -> bool:
             days = day_span(str(cell))
@@ -156,11 +156,11 @@ class Comparer:
                 return False
             first_of_cell, last_of_cell = days
             if operator is Operator.GE:
-                return first_of_cell >= first
+                return first_of_cell >= first_day
             if operator is Operator.LE:
-                return last_of_cell <= last
+                return last_of_cell <= last_day
 
-            is_within = first <= first_of_cell and last_of_cell <= last
+            is_within = first_day <= first_of_cell and last_of_cell <= last_day
             return is_within if operator is Operator.EQ else not is_within
 
         return test
@@ -294,8 +294,8 @@ def day_span(text: str) -> tuple[date, date] | None:
 
 def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
     """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
-    first = 0
-    last = 9999
+    first_year = 0
+    last_year = 9999
     is_limited = False
     for condition in conditions:
         if condition.key != key or condition.operator is Operator.NEQ:
@@ -309,10 +309,10 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
 
         is_limited = True
         if condition.operator is not Operator.LE:
-            first = max(first, int(number))
+            first_year = max(first_year, int(number))
         if condition.operator is not Operator.GE:
-            last = min(last, int(number))
-    return range(first, last + 1) if is_limited else None
+            last_year = min(last_year, int(number))
+    return range(first_year, last_year + 1) if is_limited else None
 
 
 # ---- what several names share

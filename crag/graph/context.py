@@ -103,11 +103,11 @@ class TableQuery:
         return replace(self, names=tuple(names))
 
 
-def format_days(first: date, last: date) -> str:
+def format_days(first_day: date, last_day: date) -> str:
     """A span of days: "2024-02-28", "2024-02-01 to 2024-02-28"."""
-    if first == last:
-        return first.isoformat()
-    return f"{first.isoformat()} to {last.isoformat()}"
+    if first_day == last_day:
+        return first_day.isoformat()
+    return f"{first_day.isoformat()} to {last_day.isoformat()}"
 
 
 def quote_names(names: Sequence[str]) -> str:

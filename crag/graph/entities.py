@@ -178,9 +178,9 @@ def _ticker_of_company(context: LookupContext, endpoint: str, name: str) -> str:
     if _TICKER.fullmatch(symbol):
         # The server writes BRK-B for BRK.B.
         with_hyphen = symbol.replace(".", "-").replace("/", "-")
-        known = _first_with_data(context, endpoint, (symbol, with_hyphen))
-        if known is not None:
-            return known
+        ticker_with_data = _first_with_data(context, endpoint, (symbol, with_hyphen))
+        if ticker_with_data is not None:
+            return ticker_with_data
     return _search_ticker(context, name, symbol)
 
 
@@ -218,9 +218,9 @@ def _ticker_of_class(
     """
     symbol = shares.company.upper()
     if _TICKER.fullmatch(symbol):
-        known = _first_with_data(context, endpoint, class_tickers(symbol, shares.letter))
-        if known is not None:
-            return known
+        ticker_with_data = _first_with_data(context, endpoint, class_tickers(symbol, shares.letter))
+        if ticker_with_data is not None:
+            return ticker_with_data
 
     candidates = _listings_of_class(context, shares)
     ticker_by_listing: dict[str, str] = {}
@@ -288,9 +288,9 @@ def _ticker_among(
 
     # Two classes with one name in the list: the server gives the ticker of one of them
     for ticker in tickers:
-        known = _first_with_data(context, endpoint, class_tickers(ticker, shares.letter))
-        if known is not None:
-            return known
+        ticker_with_data = _first_with_data(context, endpoint, class_tickers(ticker, shares.letter))
+        if ticker_with_data is not None:
+            return ticker_with_data
 
     # A company that lists a single share does not need to say which class it is
     is_only_share = len(tickers) == 1 and letters == [None]

@@ -195,17 +195,17 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 def meant_rows(
     masked: MaskedQuestion,
     rows: Sequence[Row],
-    decided: Collection[str] = (),
+    filtered_keys: Collection[str] = (),
 ) -> tuple[Row, ...]:
     """The rows that fit the question's words about winning, losing, home, away and opponents.
 
-    `decided` are the keys with conditions in the call; they are not filtered again.
+    `filtered_keys` have conditions in the call, which has filtered by them already.
     """
     meant = tuple(rows)
     if not meant:
         return meant
 
-    keys = set(meant[0].cells) - set(decided)
+    keys = set(meant[0].cells) - set(filtered_keys)
     if "venue" in keys:
         meant = _at_venue(masked.text, meant)
     if "opponent" in keys:

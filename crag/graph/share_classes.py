@@ -75,8 +75,8 @@ def parse_share_class(name: str) -> ShareClass | None:
 
 def _company_around(before: str, after: str) -> str:
     """What is left of a name without its class: the words before it, else those behind it."""
-    kept = before.strip(_END_OF_NAME) or after.strip(_END_OF_NAME)
-    return without_possessive_at_end(kept).removeprefix("$").strip()
+    company = before.strip(_END_OF_NAME) or after.strip(_END_OF_NAME)
+    return without_possessive_at_end(company).removeprefix("$").strip()
 
 
 def class_of_listing(listing: str) -> str | None:

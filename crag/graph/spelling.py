@@ -48,8 +48,8 @@ def search_names(
     except KgError:  # the results for the name as it is remain
         return results
     same = [result for result in respelled if similarity(name_of(result), name) >= SAME_SPELLED]
-    others = [result for result in results if result not in same]
-    return same + others
+    other_results = [result for result in results if result not in same]
+    return same + other_results
 
 
 def other_spellings(name: str) -> list[str]:

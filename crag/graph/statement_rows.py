@@ -51,12 +51,12 @@ def rows_needed(call: Call, following: Sequence[Statement]) -> int | None:
     if call.count or call.take == "all" or is_refined(following):
         return None
 
-    wanted = call.take if isinstance(call.take, int) else 1
+    row_count = call.take if isinstance(call.take, int) else 1
     has_several_names = any(isinstance(argument, tuple | Previous) for argument in call.arguments)
     if call.conditions or has_several_names:
         # Not every row will do
-        return wanted * _ROWS_FOR_A_MATCH
-    return wanted
+        return row_count * _ROWS_FOR_A_MATCH
+    return row_count
 
 
 def keys_of(statement: Statement) -> set[str]:

@@ -17,22 +17,28 @@ from crag.graph.wording import MAX_LISTED, format_number, is_worth_saying, key_i
 MAX_CHARACTERS = 3_000
 """A longer text is cut; important parts, such as the number of rows, come first."""
 _MAX_DETAILS = 8
+"""Further cells of a record that accompany a value."""
 _MAX_DETAILS_OF_RECORD = 24
+"""Cells of a record that was asked for as a whole."""
 _MAX_DETAIL_CHARACTERS = 120
 _MAX_ARTICLE_CHARACTERS = 1_500
 _MAX_ENTITIES = 3
+"""Names of entities in a sentence; the rest are counted."""
 
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no sentence mentions."""
 _TRUE = frozenset({"true", "yes", "1"})
+"""What a condition on a flag may say for yes."""
 
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
 _OUTCOMES = {"W": "won", "D": "drew", "L": "lost"}
+"""The graph's letters for the result of a game, as verbs."""
 
-_THAN_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
-_THAN_DATE = {**_THAN_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
-_THAN_KEY = {**_THAN_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
+# The operators of conditions in words, before a value, a date, or the name of another key.
+_VERB_BEFORE_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
+_VERB_BEFORE_DATE = {**_VERB_BEFORE_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
+_VERB_BEFORE_KEY = {**_VERB_BEFORE_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
 
 
 def verbalise(
@@ -126,7 +132,7 @@ class _Speaker:
         subject = self._subject(row, without=key)
         sentence = f"The {label} of {subject} {to_be(value, column)} {readable(value, column)}."
 
-        other_keys = [name for name in row.cells if name != key and name not in self._table.identity]
+        other_keys = [other for other in row.cells if other != key and other not in self._table.identity]
         details = self._details(row, other_keys, limit=_MAX_DETAILS)
         return f"{sentence} (Also known: {details}.)" if details else sentence
 
@@ -149,9 +155,9 @@ class _Speaker:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
         head = self._head(rows, taken)
         # At most `MAX_LISTED` names, so the lists below end there too
-        names = self._names(taken, without=key)
+        names = self._distinguishing_names(taken, without=key)
         if key is None:
-            records = [self._item(row, name) for row, name in zip(taken, names, strict=False)]
+            records = [self._record_item(row, name) for row, name in zip(taken, names, strict=False)]
             record_list = "; ".join(records) + _and_more(taken)
             return f"{head} {record_list}."
 
@@ -160,11 +166,11 @@ class _Speaker:
         items = []
         for row, name in zip(taken, names, strict=False):
             text = readable(row.cells.get(key), column)
-            whose = name
+            owner = name
             # Nothing else tells the rows apart, but they belong to different entities
-            if not whose and not is_one_entity:
-                whose = row.entity
-            items.append(f"{text} ({whose})" if whose else text)
+            if not owner and not is_one_entity:
+                owner = row.entity
+            items.append(f"{text} ({owner})" if owner else text)
 
         label = key_in_words(self._table, key)
         item_list = "; ".join(items) + _and_more(taken)
@@ -179,28 +185,29 @@ class _Speaker:
     ) -> str:
         """A number and what it counts."""
         # The entries of a list are counted, or else the rows.
-        noun = self.noun
         column = self._table.columns.get(key) if key is not None else None
-        is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
-        if key is not None and is_list:
-            noun = key_in_words(self._table, key)
+        list_key = key if column is not None and column.type in {Type.TEXTS, Type.YEARS} else None
+        noun = key_in_words(self._table, list_key) if list_key is not None else self.noun
 
         number = format_number(count) if isinstance(count, int | float) else str(count)
         if self._partial:
             number = f"at least {number}"
         sentence = f"The number of {noun}{_of_entities(rows)}{self.where_clause(rows)} is {number}."
 
-        if key is not None and is_list and taken:
-            entries = readable(taken[0].cells.get(key), column)
+        if list_key is not None and taken:
+            entries = readable(taken[0].cells.get(list_key), column)
             return f"{sentence} They are: {entries}."
-        if not any(self._name(row) for row in rows):
+        if not any(self._row_name(row) for row in rows):
             return sentence
+        return f"{sentence} {self._named_rows(rows)}"
 
-        # `_names` ends where the list does, so there can be more rows than names.
-        names = [name or row.entity for row, name in zip(rows, self._names(rows), strict=False)]
+    def _named_rows(self, rows: Sequence[Row]) -> str:
+        """What was counted, by name: "They are: Jaws, 1975; Duel, 1971."."""
+        # `_distinguishing_names` ends where the list does, so there can be more rows than names.
+        names = [name or row.entity for row, name in zip(rows, self._distinguishing_names(rows), strict=False)]
         name_list = "; ".join(names) + _and_more(rows)
         they_are = "It is" if len(rows) == 1 else "They are"
-        return f"{sentence} {they_are}: {name_list}."
+        return f"{they_are}: {name_list}."
 
     def say_tally(self, games: Sequence[Row]) -> str:
         """Wins, losses and points over several games of a team; empty for rows that are no such games."""
@@ -233,38 +240,41 @@ class _Speaker:
         entities = _entities(rows)
         clauses: list[str] = []
         for condition in self._conditions:
-            value = condition.value
-            label = key_in_words(self._table, condition.key)
-            if isinstance(value, Key):
-                other_label = key_in_words(self._table, value.name)
-                clauses.append(f"{label} {_THAN_KEY[condition.operator]} {other_label}")
-                continue
-            if isinstance(value, str) and f" {value} " in f" {entities} ":
-                continue
-
-            column = self._table.column(condition.key)
-            is_date = column is not None and column.type is Type.DATE
-            words = _THAN_DATE if is_date else _THAN_VALUE
-            # What `*` stands for can be many values, and stands in the fact before
-            value_in_words = value if isinstance(value, str) else "as found before"
-            clauses.append(f"{label} {words[condition.operator]} {value_in_words}")
+            is_in_name = isinstance(condition.value, str) and f" {condition.value} " in f" {entities} "
+            if not is_in_name:
+                clauses.append(self._condition_in_words(condition))
 
         if not clauses:
             return ""
         return f" where the {' and the '.join(clauses)}"
+
+    def _condition_in_words(self, condition: Condition) -> str:
+        """One condition: "length is at least 120", "closing price is above the opening price"."""
+        value = condition.value
+        label = key_in_words(self._table, condition.key)
+        if isinstance(value, Key):
+            other_label = key_in_words(self._table, value.name)
+            return f"{label} {_VERB_BEFORE_KEY[condition.operator]} {other_label}"
+
+        column = self._table.column(condition.key)
+        is_date = column is not None and column.type is Type.DATE
+        verbs = _VERB_BEFORE_DATE if is_date else _VERB_BEFORE_VALUE
+        # What `*` stands for can be many values, and stands in the fact before
+        value_in_words = value if isinstance(value, str) else "as found before"
+        return f"{label} {verbs[condition.operator]} {value_in_words}"
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
         entities = _entities(rows)
         first_row = rows[0]
         shared_keys = _shared_keys(rows)
-        shared: list[str] = []
+        shared_texts: list[str] = []
         for key in self._table.identity:
             # What the name of the entity says already is not repeated.
             if key in shared_keys and str(first_row.cells[key]) not in entities:
-                text = self._identity(first_row, key)
-                shared.append(text)
-        about = f" ({', '.join(shared)})" if shared else ""
+                text = self._identifying_text(first_row, key)
+                shared_texts.append(text)
+        about = f" ({', '.join(shared_texts)})" if shared_texts else ""
 
         number = f"{len(taken):,}"
         if len(taken) != len(rows):
@@ -295,7 +305,7 @@ class _Speaker:
         high = readable(max(numbers), column)
         return f" The {means}, the lowest {low}, the highest {high}."
 
-    def _item(self, row: Row, name: str) -> str:
+    def _record_item(self, row: Row, name: str) -> str:
         """A row in a list of records: what identifies it, and its short cells."""
         keys = [key for key in row.cells if key in self._table.columns and key not in self._table.identity]
         details = self._details(
@@ -343,38 +353,38 @@ class _Speaker:
 
     def _subject(self, row: Row, without: str | None = None) -> str:
         """The subject of a sentence about a row: "Jaws (1975)", "ABC on 2024-02-28"."""
-        name = self._name(row, without)
+        name = self._row_name(row, without)
         if name and self._table.identity == ("time",):
             return f"{row.entity} on {name}"
         return f"{row.entity} ({name})" if name else row.entity
 
-    def _name(self, row: Row, without: str | None = None) -> str:
+    def _row_name(self, row: Row, without: str | None = None) -> str:
         """What identifies a row by itself: a title and year, a day and an opponent; nothing that its entity says."""
         parts: list[str] = []
-        for key in self._identity_keys(row, without):
+        for key in self._identifying_keys(row, without):
             if str(row.cells[key]) not in row.entity:
-                part = self._identity(row, key)
+                part = self._identifying_text(row, key)
                 parts.append(part)
         return ", ".join(parts)
 
-    def _names(self, rows: Sequence[Row], without: str | None = None) -> list[str]:
-        """What distinguishes the rows that are listed; nothing that all of them share."""
+    def _distinguishing_names(self, rows: Sequence[Row], without: str | None = None) -> list[str]:
+        """What distinguishes each of the first `MAX_LISTED` rows; nothing that all rows share."""
         if len(rows) == 1:
-            return [self._name(rows[0], without)]
+            return [self._row_name(rows[0], without)]
 
-        shared = _shared_keys(rows)
+        shared_keys = _shared_keys(rows)
         names: list[str] = []
         for row in rows[:MAX_LISTED]:
-            keys = [key for key in self._identity_keys(row, without) if key not in shared]
-            names.append(", ".join(self._identity(row, key) for key in keys))
+            keys = [key for key in self._identifying_keys(row, without) if key not in shared_keys]
+            names.append(", ".join(self._identifying_text(row, key) for key in keys))
         return names
 
-    def _identity_keys(self, row: Row, without: str | None) -> list[str]:
+    def _identifying_keys(self, row: Row, without: str | None) -> list[str]:
         """The identifying keys that the row has, except `without`, which is said anyway."""
         keys = [key for key in self._table.identity if key != without]
         return [key for key in keys if is_worth_saying(row.cells.get(key))]
 
-    def _identity(self, row: Row, key: str) -> str:
+    def _identifying_text(self, row: Row, key: str) -> str:
         """An identifying cell; of a game "on 2024-02-28", "at home", "against Chelsea"."""
         text = readable(row.cells[key], self._table.columns.get(key))
         # Only games read like "on 2024-02-28, against Chelsea"
@@ -404,10 +414,10 @@ def _tally_part(outcome: str, games: Sequence[Row]) -> str:
 
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
     """The keys with the same value in all rows."""
-    first, *others = rows
+    first_row, *later_rows = rows
     shared: set[str] = set()
-    for key, value in first.cells.items():
-        if is_worth_saying(value) and all(row.cells.get(key) == value for row in others):
+    for key, value in first_row.cells.items():
+        if is_worth_saying(value) and all(row.cells.get(key) == value for row in later_rows):
             shared.add(key)
     return frozenset(shared)
 

@@ -13,7 +13,8 @@ MAX_LISTED = 25
 
 _CODE_LISTS = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
 """Keys whose values are codes, with the list of `codes.toml` that has the words."""
-_GAME_RESULTS = {"W": "win", "D": "draw", "L": "loss"}
+GAME_RESULTS = {"W": "win", "D": "draw", "L": "loss"}
+"""The graph's letters for the result of a game, in words."""
 
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
 """The first letter of a capitalised word, not of an abbreviation such as "EPS"."""
@@ -78,7 +79,7 @@ def _readable_value(value: Value, column: Column | None) -> str:
 def _code_in_words(text: str, key: str) -> str:
     """A code with its meaning. The code itself stays, since a question may ask for it."""
     if key == "result":
-        return _GAME_RESULTS.get(text, text)
+        return GAME_RESULTS.get(text, text)
     if key not in _CODE_LISTS:
         return text
     meaning = shipped_list("codes")[_CODE_LISTS[key]].get(text)

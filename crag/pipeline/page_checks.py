@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from crag.answering import (
     Answerer,
-    CaseView,
     Check,
     ConfidenceModel,
     Draft,
@@ -32,14 +31,14 @@ OTHER_SITES_KEY = "other sites"
 
 
 def add_page_checks(
-    checks: Sequence[Check],
+    checks: Sequence[Check[Case]],
     answerer: Answerer,
     web: WebPath,
     settings: AnsweringSettings,
     model: ConfidenceModel | None,
-) -> list[Check]:
+) -> list[Check[Case]]:
     """The checks of answers from pages: the usual ones, with those that read pages again before and after them."""
-    page_checks: list[Check] = []
+    page_checks: list[Check[Case]] = []
     for check in checks:
         # It counts the single pages that agree, and all that P(correct) depends on besides is known by now.
         if isinstance(check, ExpectedScore):
@@ -55,7 +54,7 @@ def add_page_checks(
 
 def _single_page_checks(
     answerer: Answerer, web: WebPath, settings: AnsweringSettings, model: ConfidenceModel | None
-) -> list[Check]:
+) -> list[Check[Case]]:
     """One check for each page that may be read alone.
 
     The best page is the last: that it agrees is expected, so another page settles the decision more often.
@@ -81,7 +80,7 @@ def _least_confidence(settings: AnsweringSettings) -> float:
 
 
 @dataclass(frozen=True)
-class ReadPageAlone(Check):
+class ReadPageAlone(Check[Case]):
     """Asks the model about one of the best pages in a separate prompt, and withholds nothing.
 
     So one page cannot speak for others (RobustRAG, Xiang et al. 2024). P(correct) uses how many of them agree. Each
@@ -106,9 +105,9 @@ class ReadPageAlone(Check):
         """An answer of the model from pages."""
         return not draft.abstains and draft.answer.source == WEB
 
-    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+    def requests(self, case: Case, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The question with this page only, unless the decision is clear without it."""
-        retrieved = _retrieved_of(case)
+        retrieved = case.retrieved or NOTHING_RETRIEVED
         contexts = self.web.separate_contexts(retrieved, self.settings.pages, self.settings.max_tokens)
         if self.number > len(contexts) or not self._is_open(case, draft):
             return {}
@@ -116,7 +115,7 @@ class ReadPageAlone(Check):
         domain = case.trace.route.label("domain")
         return {self._key: self.answerer.request(case.query, contexts[self.number - 1], domain)}
 
-    def read(self, case: CaseView, draft: Draft) -> Draft:
+    def read(self, case: Case, draft: Draft) -> Draft:
         """The draft with the page's answer. A generation that the clock ended is no page's answer."""
         reply = draft.replies.get(self._key)
         if reply is None or reply.finish_reason not in {"stop", "length"}:
@@ -124,7 +123,7 @@ class ReadPageAlone(Check):
         page_answer = self.answerer.read(reply, "", WEB).answer.text
         return replace(draft, single_page_answers=(*draft.single_page_answers, page_answer))
 
-    def __call__(self, case: CaseView, draft: Draft) -> None:
+    def __call__(self, case: Case, draft: Draft) -> None:
         """Keep the answer: `ExpectedScore` decides later, with the answers of the pages."""
 
     @property
@@ -132,7 +131,7 @@ class ReadPageAlone(Check):
         """The trace's name of the reply."""
         return f"{SINGLE_PAGE_KEY}{self.number}"
 
-    def _is_open(self, case: CaseView, draft: Draft) -> bool:
+    def _is_open(self, case: Case, draft: Draft) -> bool:
         """Whether what this page and the better ones say can still decide if the answer is given."""
         p_without_pages = self._estimate(case, draft, ())
         # What P(correct) does not cover is given anyway; the pages are for the record.
@@ -155,7 +154,7 @@ class ReadPageAlone(Check):
             decisions.add(p_correct is None or p_correct > self.threshold)
         return len(decisions) > 1
 
-    def _estimate(self, case: CaseView, draft: Draft, page_answers: Sequence[str]) -> float | None:
+    def _estimate(self, case: Case, draft: Draft, page_answers: Sequence[str]) -> float | None:
         """P(correct) if single pages gave these answers."""
         if self.model is None:
             return None
@@ -164,7 +163,7 @@ class ReadPageAlone(Check):
 
 
 @dataclass(frozen=True)
-class ReadOtherSites(Check):
+class ReadOtherSites(Check[Case]):
     """Withholds an answer that one site alone holds if the model gives another one without that site.
 
     An attacker can write a page that is found and believed, but hardly what several other pages say. Which of the two
@@ -185,30 +184,30 @@ class ReadOtherSites(Check):
         """An answer of the model from pages, about to be given."""
         return not draft.abstains and draft.answer.source == WEB and draft.generation is not None
 
-    def requests(self, case: CaseView, draft: Draft) -> Mapping[str, GenerationRequest]:
+    def requests(self, case: Case, draft: Draft) -> Mapping[str, GenerationRequest]:
         """The same question without the site, where one site alone holds the answer and there are others."""
-        others = self._without_only_site(case, draft)
-        if others is None or not others.context:
+        other_passages = self._without_only_site(case, draft)
+        if other_passages is None or not other_passages.context:
             return {}
-        if find_closed_score_gate(self.gates, others.top_probability) is not None:
+        if find_closed_score_gate(self.gates, other_passages.top_probability) is not None:
             return {}
 
         domain = case.trace.route.label("domain")
-        return {OTHER_SITES_KEY: self.answerer.request(case.query, others.context, domain)}
+        return {OTHER_SITES_KEY: self.answerer.request(case.query, other_passages.context, domain)}
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
         """Withhold the answer if the other sites give another one."""
         reply = draft.replies.get(OTHER_SITES_KEY)
-        others = self._without_only_site(case, draft)
+        other_passages = self._without_only_site(case, draft)
         # A generation that the clock ended says nothing.
-        if others is None or reply is None or reply.finish_reason not in {"stop", "length"}:
+        if other_passages is None or reply is None or reply.finish_reason not in {"stop", "length"}:
             return None
 
-        other_draft = self.answerer.read(reply, others.context, WEB)
+        other_draft = self.answerer.read(reply, other_passages.context, WEB)
         if other_draft.abstains or same_answer(other_draft.answer.text, draft.answer.text):
             return None
 
-        p_correct = self._estimate(case, others, other_draft)
+        p_correct = self._estimate(case, other_passages, other_draft)
         if p_correct is not None:
             case.note(f"without one site the answer is {other_draft.answer.text!r}: P(correct) is {p_correct:.2f}")
         # An answer that P(correct) does not cover counts, as it would be given.
@@ -218,19 +217,19 @@ class ReadOtherSites(Check):
         reason = f"one site alone holds it, and the others say {other_draft.answer.text!r}"
         return GateFiring(self.name, reason, I_DONT_KNOW)
 
-    def _estimate(self, case: CaseView, others: RetrievedPassages, other_draft: Draft) -> float | None:
+    def _estimate(self, case: Case, other_passages: RetrievedPassages, other_draft: Draft) -> float | None:
         """P(correct) of what the other sites say."""
         if self.model is None:
             return None
         other_trace = replace(
             case.trace,
-            passages=list(others.passages),
-            passages_left_out=list(others.left_out),
+            passages=list(other_passages.passages),
+            passages_left_out=list(other_passages.left_out),
             facts=[],
         )
         return self.model.probability(answer_features(other_trace, other_draft))
 
-    def _without_only_site(self, case: CaseView, draft: Draft) -> RetrievedPassages | None:
+    def _without_only_site(self, case: Case, draft: Draft) -> RetrievedPassages | None:
         """The passages of all other sites, if a single site holds the answer.
 
         None if no site or several hold it, or if too few other pages remain.
@@ -244,17 +243,12 @@ class ReadOtherSites(Check):
         if len(sites) != 1:
             return None
 
-        others = self.web.without_site(_retrieved_of(case), sites.pop())
+        other_passages = self.web.without_site(case.retrieved or NOTHING_RETRIEVED, sites.pop())
         # A single page is no more to be believed than the site itself: it may be the attacker's.
-        pages = {passage.url for passage in others.passages}
-        return others if len(pages) >= LEAST_OTHER_PAGES else None
+        pages = {passage.url for passage in other_passages.passages}
+        return other_passages if len(pages) >= LEAST_OTHER_PAGES else None
 
 
 def _holds(passage: Passage, answer_words: list[str]) -> bool:
     """Whether a passage, with its page's title, has all words of an answer."""
     return holds_answer(answer_words, f"{passage.page_name} {passage.text}")
-
-
-def _retrieved_of(case: CaseView) -> RetrievedPassages:
-    """What the pages hold. Only a `Case` has it; the interface of checks knows just the query and the trace."""
-    return case.retrieved if isinstance(case, Case) and case.retrieved else NOTHING_RETRIEVED

@@ -50,7 +50,7 @@ class Turn:
     prefix: ClassVar[str] = ""
 
     answerer: Answerer
-    checks: Sequence[Check]
+    checks: Sequence[Check[Case]]
 
     def build_context(self, case: Case) -> TurnContext | Draft:
         """The context for the model, or a draft if no model is needed. Changes no case: it may run again."""
@@ -123,7 +123,7 @@ class TurnRun:
 
         return self._isolate(self._stage, read_all, list(replies))
 
-    def apply_check(self, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
+    def apply_check(self, check: Check[Case], drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
         """The drafts to which a check applies, after it. A check that fails withholds the answer."""
         unchecked = {case: draft for case, draft in drafts.items() if check.applies(draft)}
         if check.asks:
@@ -156,7 +156,7 @@ class TurnRun:
 
     # --- work of the model --------------------------------------------------------------------------------------------
 
-    def _ask_for_check(self, check: Check, drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
+    def _ask_for_check(self, check: Check[Case], drafts: Mapping[Case, Draft]) -> dict[Case, Draft]:
         """The drafts with what the model replied to the check's requests; without those of questions that failed."""
         prefix = self._turn.prefix
 

@@ -90,9 +90,9 @@ class Settings(StrictModel):
             return model
 
         used = self.adapters_used.items()
-        others = {adapter for key, adapter in used if not key.startswith(_GRAPH)}
-        idle = {adapter for key, adapter in used if key.startswith(_GRAPH)} - others
-        adapters = {name: place for name, place in model.adapters.items() if name not in idle}
+        used_elsewhere = {adapter for key, adapter in used if not key.startswith(_GRAPH)}
+        idle = {adapter for key, adapter in used if key.startswith(_GRAPH)} - used_elsewhere
+        adapters = {name: path for name, path in model.adapters.items() if name not in idle}
         return model.model_copy(update={"adapters": adapters})
 
     # --- before validation: what `tuned` and `device` change ---------------------------------------------------------

@@ -72,8 +72,10 @@ class ScoreGate(StrictModel):
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 
 
-_PLACEHOLDERS = {"context", "query", "query_time", "token_limit"}
+_PLACEHOLDERS = {"context", "query", "query_time", "word_limit"}
 """What a custom prompt may contain, each with a dollar in front."""
+_OLDER_PLACEHOLDERS = {"token_limit"}
+"""Still read: what is now ``$word_limit``."""
 _REQUIRED_PLACEHOLDERS = {"context", "query"}
 """What its user turn must contain."""
 
@@ -83,14 +85,14 @@ class CustomPrompt(StrictModel):
 
     system: str = ""
     user: str
-    """Has ``$context`` and ``$query``; both turns may have ``$query_time`` and ``$token_limit``. ``$$`` is a dollar."""
+    """Has ``$context`` and ``$query``; both turns may have ``$query_time`` and ``$word_limit``. ``$$`` is a dollar."""
 
     @model_validator(mode="after")
     def _placeholders_are_known_and_complete(self) -> "CustomPrompt":
         in_system = _find_placeholders(self.system)
         in_user = _find_placeholders(self.user)
 
-        unknown = sorted((in_system | in_user) - _PLACEHOLDERS)
+        unknown = sorted((in_system | in_user) - _PLACEHOLDERS - _OLDER_PLACEHOLDERS)
         if unknown:
             allowed = ", ".join(f"${name}" for name in sorted(_PLACEHOLDERS))
             raise ValueError(f"unknown placeholder ${', $'.join(unknown)}; allowed: {allowed}")
@@ -168,7 +170,7 @@ class AnsweringSettings(StrictModel):
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
-    """db3's token_limit, named in the prompt."""
+    """Named in the prompt, as db3's token_limit is, but in words."""
 
     # How it writes.
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75

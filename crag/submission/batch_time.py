@@ -156,12 +156,12 @@ def time_rows(
 
     # Only vLLM remembers the beginning that prompts share
     caches_prefixes = isinstance(settings.language_model, VllmEngine)
-    for step, work in load.steps.items():
+    for step, workload in load.steps.items():
         if step in GRAPH_STEPS and not graph:
             continue
-        model = place_language_model(settings, gpu_plan, work.tokens / work.prompts)
-        read_tokens = (work.unshared if caches_prefixes else work.tokens) * scale
-        rows.append(_generation_row(step, work, model, read_tokens, scale, peak))
+        model = place_language_model(settings, gpu_plan, workload.tokens / workload.prompts)
+        read_tokens = (workload.unshared if caches_prefixes else workload.tokens) * scale
+        rows.append(_generation_row(step, workload, model, read_tokens, scale, peak))
 
     if graph and settings.knowledge_graph:
         rows.append(("the graph's server (assumed)", GRAPH_SECONDS))
@@ -170,24 +170,24 @@ def time_rows(
 
 def _generation_row(
     step: str,
-    work: StepWorkload,
+    workload: StepWorkload,
     model: ModelOnCards,
     read_tokens: float,
     scale: float,
     peak: Sequence[float] | None,
 ) -> tuple[str, float]:
     """The row of one step of the language model. `scale` is the batch size over the number of measured questions."""
-    all_tokens = work.tokens * scale
-    what = f"{step}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {work.longest}"
-    prompts = round(work.prompts * scale)
-    seconds = model.read_seconds(read_tokens) + model.write_seconds(prompts, work.longest)
-    if not work.written:
+    all_tokens = workload.tokens * scale
+    what = f"{step}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {workload.longest}"
+    prompts = round(workload.prompts * scale)
+    seconds = model.read_seconds(read_tokens) + model.write_seconds(prompts, workload.longest)
+    if not workload.written:
         return what, seconds
 
-    read_here = work.read_seconds * scale
-    write_here = work.write_seconds
-    read_speed = work.tokens / work.read_seconds
-    write_speed = work.written / work.write_seconds
+    read_here = workload.read_seconds * scale
+    write_here = workload.write_seconds
+    read_speed = workload.tokens / workload.read_seconds
+    write_speed = workload.written / workload.write_seconds
     what += (
         f"; here {read_here:.1f} s ({read_speed:,.0f} tokens/s) and {write_here:.1f} s ({write_speed:,.0f} tokens/s)"
     )

@@ -275,8 +275,8 @@ def _add_stand_ins(
     staged: Path,
 ) -> None:
     """Make stand-ins in the folder `weights`, and copy those of adapters and classifiers into the staged copy."""
-    made = make_stand_ins(settings.model_dump(), weights, repository=repository)
-    for folder, is_stand_in in made.items():
+    stand_ins = make_stand_ins(settings.model_dump(), weights, repository=repository)
+    for folder, is_stand_in in stand_ins.items():
         print(f"{'stand-in' if is_stand_in else 'real'}: {folder}", flush=True)
     if (weights / "models").is_dir():
         copytree(weights / "models", staged / "models", dirs_exist_ok=True)

@@ -48,8 +48,8 @@ def adapters_not_yet_made(settings: Settings, name: str) -> list[str]:
     A router's adapter stays, because contexts depend on it, and for `kg_answerer` the writer's.
     """
     used = settings.adapters_used
-    kept = {used["router.adapter"], used[WRITER] if name == "kg_answerer" else None}
-    return [adapter for adapter in settings.language_model.adapters if adapter not in kept]
+    needed = {used["router.adapter"], used[WRITER] if name == "kg_answerer" else None}
+    return [adapter for adapter in settings.language_model.adapters if adapter not in needed]
 
 
 def longest_example(settings: Settings, config: str, name: str) -> int:

@@ -78,14 +78,14 @@ def _split_at_gap(
         return passages, []
 
     least = passages[0].scores[SCORE_NAME] - largest_gap
-    near: list[Passage] = []
-    far: list[Passage] = []
+    close_passages: list[Passage] = []
+    distant_passages: list[Passage] = []
     for passage in passages:
         if passage.scores.get(SCORE_NAME, least) >= least:
-            near.append(passage)
+            close_passages.append(passage)
         else:
-            far.append(passage)
-    return near, far
+            distant_passages.append(passage)
+    return close_passages, distant_passages
 
 
 def _truncate_passage(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:

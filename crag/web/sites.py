@@ -31,8 +31,8 @@ def find_site(url: str) -> str:
     if labels[-1].isdigit() or ":" in host:
         return host
     is_country = len(labels[-1]) == 2
-    kept = 3 if is_country and len(labels) > 2 and labels[-2] in _SHARED_SECOND_LEVELS else 2
-    return ".".join(labels[-kept:])
+    label_count = 3 if is_country and len(labels) > 2 and labels[-2] in _SHARED_SECOND_LEVELS else 2
+    return ".".join(labels[-label_count:])
 
 
 def drop_site(passages: Iterable[Passage], site: str) -> list[Passage]:

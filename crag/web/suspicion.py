@@ -73,8 +73,8 @@ def is_suspicious(page_name: str, text: str, question: str, smallest_share: floa
     if INVALID_QUESTION in " ".join(terms):
         return True
 
-    asked = extract_terms(question)
-    distinct_terms = set(asked)
+    question_terms = extract_terms(question)
+    distinct_terms = set(question_terms)
     if len(distinct_terms) < MIN_QUESTION_TERMS:
         return False
 
@@ -84,24 +84,28 @@ def is_suspicious(page_name: str, text: str, question: str, smallest_share: floa
         return False
 
     # A question without a form of its own ("founder of the larkfield mill") is repeated where a page is called so.
-    if not _opening(asked) and len(name_terms) <= _longest_repetition(asked) and _repeats(asked, name_terms, 1.0):
+    if (
+        not _opening(question_terms)
+        and len(name_terms) <= _longest_repetition(question_terms)
+        and _repeats(question_terms, name_terms, 1.0)
+    ):
         return True
     inner_marks = question.rstrip("? ").count("?")
-    windows = _find_windows(asked, inner_marks, f"{page_name}\n{text}")
-    return any(_repeats(asked, window, smallest_share) for window in windows)
+    windows = _find_windows(question_terms, inner_marks, f"{page_name}\n{text}")
+    return any(_repeats(question_terms, window, smallest_share) for window in windows)
 
 
-def _repeats(asked: Sequence[str], window: Sequence[str], smallest_share: float) -> bool:
+def _repeats(question_terms: Sequence[str], window: Sequence[str], smallest_share: float) -> bool:
     """Whether a window holds that share of the words of the question in their order, with all that ask."""
-    if not _ASKING.intersection(asked) <= set(window):
+    if not _ASKING.intersection(question_terms) <= set(window):
         return False
-    return LCSseq.similarity(asked, window) >= smallest_share * len(asked)
+    return LCSseq.similarity(question_terms, window) >= smallest_share * len(question_terms)
 
 
-def _find_windows(asked: Sequence[str], inner_marks: int, text: str) -> Iterator[Sequence[str]]:
+def _find_windows(question_terms: Sequence[str], inner_marks: int, text: str) -> Iterator[Sequence[str]]:
     """The places in a text where the question, with that many question marks inside, may be repeated as a question."""
     words, beginnings, line_ends, question_marks = _read_words(text)
-    longest = _longest_repetition(asked)
+    longest = _longest_repetition(question_terms)
 
     # Up to a question mark, but not from another question on.
     previous_marks = [0] * (inner_marks + 1) + question_marks
@@ -110,43 +114,43 @@ def _find_windows(asked: Sequence[str], inner_marks: int, text: str) -> Iterator
 
     # Without a question mark it must begin as the question does; nothing else tells it from a statement. What follows
     # another question ("Who is Ida Holm? She founded ...") or its heading is not part of it.
-    opening = _opening(asked)
+    opening = _opening(question_terms)
     all_ends = sorted([*line_ends, *question_marks])
     for start in beginnings if opening else ():
         begins_like_it = words[start : start + len(opening)] == opening
-        if begins_like_it and _has_question_order(asked, words[start : start + longest]):
+        if begins_like_it and _has_question_order(question_terms, words[start : start + longest]):
             ends = [end for end in all_ends if end > start]
             end = ends[inner_marks] if len(ends) > inner_marks else len(words)
             yield words[start : min(end, start + longest)]
 
 
-def _has_question_order(asked: Sequence[str], window: Sequence[str]) -> bool:
+def _has_question_order(question_terms: Sequence[str], window: Sequence[str]) -> bool:
     """Whether the verb stands before the subject where it does so in the question, behind the same opening.
 
     "When was the old bridge opened" is a question, "when the old bridge was opened" the beginning of a statement.
     """
-    position = len(_opening(asked))
-    verb = asked[position] if position < len(asked) else ""
+    position = len(_opening(question_terms))
+    verb = question_terms[position] if position < len(question_terms) else ""
     if verb not in _FIRST_VERBS:
         return True
 
     # Words that were put in between are not the question's: "when exactly was".
-    following = (word for word in window[position:] if word in asked)
+    following = (word for word in window[position:] if word in question_terms)
     return next(following, "") == verb
 
 
-def _longest_repetition(asked: Sequence[str]) -> int:
-    return int(LONGEST_REPETITION * len(asked)) + 1
+def _longest_repetition(question_terms: Sequence[str]) -> int:
+    return int(LONGEST_REPETITION * len(question_terms)) + 1
 
 
-def _opening(asked: Sequence[str]) -> list[str]:
+def _opening(question_terms: Sequence[str]) -> list[str]:
     """The first words up to the one that asks, such as "in which"; [] if the question begins as a statement does."""
-    if asked[0] in _FIRST_VERBS:
-        return [asked[0]]
+    if question_terms[0] in _FIRST_VERBS:
+        return [question_terms[0]]
 
-    for position, word in enumerate(asked[:3]):
+    for position, word in enumerate(question_terms[:3]):
         if word in _ASKING:
-            return list(asked[: position + 1])
+            return list(question_terms[: position + 1])
     return []
 
 

@@ -22,10 +22,10 @@ def available_presets() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.toml"))
 
 
-def preset_file(name: str | Path, beside: Path | None = None) -> Path:
-    """The file of a shipped preset, or the path if the name ends in .toml, relative to the folder `beside`."""
+def preset_file(name: str | Path, folder: Path | None = None) -> Path:
+    """The file of a shipped preset, or the path if the name ends in .toml, relative to the `folder`."""
     if str(name).endswith(".toml"):
-        return (beside or Path()) / name
+        return (folder or Path()) / name
     return PRESETS / f"{name}.toml"
 
 

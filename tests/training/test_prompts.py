@@ -143,7 +143,7 @@ def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: 
     assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(out)]) == 0
     (example,) = read_examples(out)
     assert example.messages == PROMPTS[prompt].render(
-        token_limit=SETTINGS.answering.word_limit,
+        word_limit=SETTINGS.answering.word_limit,
         query_time="02/28/2024, 07:51:13 PT",
         context="<doc>Paris.</doc>",
         query="which city?",

@@ -181,13 +181,13 @@ def _compare_engines(sides: _Sides, rows: Sequence[Row], report: Row) -> None:
         warm_up = [prompt for kind in KINDS for prompt in recorded[kind]]
 
     say("running them on both engines ...")
-    with sides.ours("our engine", "engine") as ours, sides.peer("llama.cpp", "llama.cpp") as peer:
-        results = run_prompts(ours, peer, prompts, warm_up)
+    with sides.ours("our engine", "engine") as our_side, sides.peer("llama.cpp", "llama.cpp") as peer_side:
+        results = run_prompts(our_side, peer_side, prompts, warm_up)
         figures = {
-            "ours": engine_figures(results, "ours", ours.peak_mib()),
-            "llama.cpp": engine_figures(results, "peer", peer.peak_mib()),
+            "ours": engine_figures(results, "ours", our_side.peak_mib()),
+            "llama.cpp": engine_figures(results, "peer", peer_side.peak_mib()),
         }
-        report["versions"] |= ours.versions | peer.versions
+        report["versions"] |= our_side.versions | peer_side.versions
 
     report["engine"] = {"figures": {name: asdict(side) for name, side in figures.items()}, "prompts": results}
     counts = ", ".join(f"{len(prompts[kind])} of {kind}" for kind in KINDS)
@@ -206,22 +206,22 @@ def _numbers_of_engine(figures: EngineFigures) -> list[float]:
 
 def _compare_pipelines(sides: _Sides, encoder: Path, rows: Sequence[Row], report: Row) -> None:
     say("asking both pipelines ...")
-    with sides.ours("our pipeline", "agent") as ours, sides.peer("Haystack", "haystack", str(encoder)) as peer:
-        results = ask_questions(ours, peer, rows)
+    with sides.ours("our pipeline", "agent") as our_side, sides.peer("Haystack", "haystack", str(encoder)) as peer_side:
+        results = ask_questions(our_side, peer_side, rows)
         judge = RulesJudge()
         figures = {
-            "ours": pipeline_figures(results, "ours", ours.peak_mib(), judge),
-            "Haystack": pipeline_figures(results, "peer", peer.peak_mib(), judge),
+            "ours": pipeline_figures(results, "ours", our_side.peak_mib(), judge),
+            "Haystack": pipeline_figures(results, "peer", peer_side.peak_mib(), judge),
         }
-        report["versions"] |= ours.versions | peer.versions
+        report["versions"] |= our_side.versions | peer_side.versions
 
     report["pipeline"] = {"figures": {name: asdict(side) for name, side in figures.items()}, "questions": results}
     read = sum(row["was_read"] for row in results)
     header = [f"pipeline ({len(results)} questions)", "s a question", f"s of the {read} read", "peak MiB"]
     verdicts = ["score", "right", "wrong", "silent"]
     numbers = {name: [side.seconds, side.seconds_of_read, side.peak_mib] for name, side in figures.items()}
-    *named, quotient = _with_quotient(numbers, [".2f", ".2f", ",.0f"])
-    table = [[*cells, *_verdict_cells(side)] for cells, side in zip(named, figures.values(), strict=True)]
+    *rows_of_sides, quotient = _with_quotient(numbers, [".2f", ".2f", ",.0f"])
+    table = [[*cells, *_verdict_cells(side)] for cells, side in zip(rows_of_sides, figures.values(), strict=True)]
     table.append([*quotient, *("" for _ in verdicts)])
     print()
     print(markdown_table([*header, *verdicts], table))
@@ -234,7 +234,10 @@ def _verdict_cells(figures: PipelineFigures) -> list[str]:
 
 def _with_quotient(sides: Mapping[str, Sequence[float]], forms: Sequence[str]) -> list[list[str]]:
     """A row for ours and for the peer, and one of the peer's numbers divided by ours. `forms` format the columns."""
-    (our_name, ours), (peer_name, theirs) = sides.items()
+    (our_name, our_numbers), (peer_name, peer_numbers) = sides.items()
     rows = [[name, *map(format, numbers, forms)] for name, numbers in sides.items()]
-    quotients = [f"{other / own:.2f}" if own else "" for own, other in zip(ours, theirs, strict=True)]
+    quotients = [
+        f"{peer_number / our_number:.2f}" if our_number else ""
+        for our_number, peer_number in zip(our_numbers, peer_numbers, strict=True)
+    ]
     return [*rows, [f"{peer_name} / {our_name}", *quotients]]

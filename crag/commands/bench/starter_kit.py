@@ -104,7 +104,7 @@ def _table_row(name: str, run: FinishedRun) -> list[str]:
     if results["n"] >= FEWEST:
         low, high = results["ci"]
         score = f"{score} [{low:+.3f}, {high:+.3f}]"
-    found = (results.get("retrieval") or {}).get(IN_CONTEXT)
+    share_found = (results.get("retrieval") or {}).get(IN_CONTEXT)
     return [
         name,
         str(len(run.records)),
@@ -113,5 +113,5 @@ def _table_row(name: str, run: FinishedRun) -> list[str]:
         str(verdicts["missing"]),
         score,
         f"{results['seconds']['per_question']:.2f}",
-        "-" if found is None else f"{found:.3f}",
+        "-" if share_found is None else f"{share_found:.3f}",
     ]

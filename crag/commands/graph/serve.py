@@ -18,6 +18,28 @@ from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Exit code: 1 if the server could not start."""
+    options = _parse(arguments)
+
+    # A daemon thread: it must not keep the process alive when the server ends by itself
+    if options.stop_with_stdin:
+        threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
+    try:
+        tables = load_tables(options.data)
+        # Bound before the server starts, so that a port in use is an error and port 0 is known
+        listening = listen(options.host, options.port)
+    except (GraphError, OSError, OverflowError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+    counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
+    with listening, suppress(KeyboardInterrupt):
+        server = build_server(tables)
+        print(f"Mock API ready on {socket_url(listening)} ({counts} records)", flush=True)
+        server.run([listening])
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
@@ -45,25 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help="stop when standard input ends, so that the server ends with the program that started it",
     )
-    options = parser.parse_args(arguments)
-
-    # A daemon thread: it must not keep the process alive when the server ends by itself
-    if options.stop_with_stdin:
-        threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
-    try:
-        tables = load_tables(options.data)
-        # Bound before the server starts, so that a port in use is an error and port 0 is known
-        listening = listen(options.host, options.port)
-    except (GraphError, OSError, OverflowError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-
-    counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
-    with listening, suppress(KeyboardInterrupt):
-        server = build_server(tables)
-        print(f"Mock API ready on {socket_url(listening)} ({counts} records)", flush=True)
-        server.run([listening])
-    return 0
+    return parser.parse_args(arguments)
 
 
 def _stop_after_stdin() -> None:

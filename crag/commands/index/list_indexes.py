@@ -16,5 +16,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not indexes:
         say(f"{index_folder()}: no index")
     for index in indexes:
-        places = ", ".join(index.places) or "damaged"
-        print(f"{index.used:%Y-%m-%d %H:%M}  {index.pages:,} pages  {index.bytes / 1e6:.1f} MB  {places}")
+        sources = ", ".join(index.places) or "damaged"
+        print(f"{index.used:%Y-%m-%d %H:%M}  {index.pages:,} pages  {index.bytes / 1e6:.1f} MB  {sources}")

@@ -116,13 +116,13 @@ def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
     the hours of work, not when the adapter is in the way after them.
     """
     # make takes what the command line lacks from the environment
-    given = os.environ | variables
+    variables_of_make = os.environ | variables
     card = Path(variables["OUT"]) / CARD_FILE
-    if given.get("OVERWRITE") or not card.is_file():
+    if variables_of_make.get("OVERWRITE") or not card.is_file():
         return False
 
     made_with = _read_card_settings(card)
-    differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != given.get(key.upper(), "")]
+    differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != variables_of_make.get(key.upper(), "")]
     # The tuning itself is always among the steps
     if len(steps) == 1 and not differing:
         return True
@@ -147,6 +147,20 @@ def _read_card_settings(card: Path) -> Mapping[str, object]:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train adapters", __doc__)
+    _add_adapter(parser)
+    _add_data(parser)
+    _add_folders(parser)
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show the commands that are left to do",
+    )
+    # Variables may stand between options
+    return parser.parse_intermixed_args(arguments)
+
+
+def _add_adapter(parser: argparse.ArgumentParser) -> None:
+    """Which adapter, and how it is tuned."""
     parser.add_argument("name", choices=[*BASE_PRESETS, REFUSALS])
     parser.add_argument(
         "variables",
@@ -173,6 +187,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="change a key of the preset in all steps: device=cuda:0",
     )
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    """What it learns from."""
     parser.add_argument(
         "--questions",
         type=Path,
@@ -195,6 +213,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="web_answerer, web_refusals: questions with their pages; can be repeated, with five and with fifty pages",
     )
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    """Where steps and adapter are written."""
     parser.add_argument(
         "--work",
         type=Path,
@@ -205,13 +227,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="the adapter's folder (default: the one that the preset names, such as models/adapters/PRESET/NAME)",
     )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show the commands that are left to do",
-    )
-    # Variables may stand between options
-    return parser.parse_intermixed_args(arguments)
 
 
 def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[str, str]) -> None:

@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "plan": plan._asdict() | {"pool": options.pool},
         "bank": bank_version(),
         "hold_out": str(options.hold_out) if options.hold_out else None,
-        Split.FIELD: options.split.wanted,
+        Split.FIELD: options.split.number,
     }
     with lock_folder(options.work):
         _check_work_folder(options, run_settings)

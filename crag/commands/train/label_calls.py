@@ -114,6 +114,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag train label-calls", __doc__)
+    _add_questions(parser)
+    _add_writers(parser)
+    add_graph_argument(parser)
+    add_judge_arguments(parser.add_argument_group("the judge of the values"))
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
+    return parser.parse_args(arguments)
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    """Which questions, and where their calls go."""
     parser.add_argument(
         "--questions",
         type=Path,
@@ -135,6 +145,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="N",
         help="label at most N questions",
     )
+
+
+def _add_writers(parser: argparse.ArgumentParser) -> None:
+    """Who writes the calls, and how often it tries."""
     add_preset_arguments(parser, "cpu")
     parser.add_argument(
         "--url",
@@ -161,10 +175,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=0.7,
         help="for its attempts after the first, which is greedy (default: %(default)s)",
     )
-    add_graph_argument(parser)
-    add_judge_arguments(parser.add_argument_group("the judge of the values"))
-    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    return parser.parse_args(arguments)
 
 
 def _checked_settings(options: argparse.Namespace, journal: Path) -> Settings:
@@ -397,6 +407,6 @@ def _counts(entries: Sequence[Row]) -> dict[str, int]:
     outcomes: Counter[str] = Counter()
     for entry in entries:
         outcomes.update(entry["outcomes"])
-    kept = sum(entry["kept"] is not None for entry in entries)
-    counts = {"questions": len(entries), "questions kept": kept, "attempts": outcomes.total()}
+    kept_count = sum(entry["kept"] is not None for entry in entries)
+    counts = {"questions": len(entries), "questions kept": kept_count, "attempts": outcomes.total()}
     return counts | {name: outcomes[name] for name in OUTCOMES}

@@ -51,14 +51,14 @@ def read_template_source(folder: Path, config: dict[str, Any]) -> str | None:
 
 def read_named_tokens(folder: Path, config: dict[str, Any]) -> dict[str, str]:
     """The tokens that have a role: ``bos_token``, ``eos_token``, ``pad_token`` and the like."""
-    named = {**config, **_read_more_tokens(config)}
+    entries = {**config, **_read_more_tokens(config)}
     # Older models have them in a file of its own, which then wins.
     if "added_tokens_decoder" not in config:
         tokens = read_config(folder, _SPECIAL_TOKENS_FILE)
-        named |= {**tokens, **_read_more_tokens(tokens)}
+        entries |= {**tokens, **_read_more_tokens(tokens)}
 
     spellings: dict[str, str] = {}
-    for name, value in named.items():
+    for name, value in entries.items():
         if not name.endswith("_token"):
             continue
         # Some configs write a token as an object with flags, others as a plain string.

@@ -131,11 +131,11 @@ class BatchDecoder:
 
     def _continue(self, rows: Sequence[Slot], cache: Cache, deadline: Deadline) -> None:
         """Read what follows the prefix, then generate."""
-        known = len(rows[0].prefix)
-        unread = [row.prompt[known:] for row in rows]
+        prefix_length = len(rows[0].prefix)
+        unread = [row.prompt[prefix_length:] for row in rows]
         # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
         tokens, mask = _pad_left(unread, max(map(len, unread)))
-        mask = np.hstack([np.ones((len(rows), known), np.int64), mask])
+        mask = np.hstack([np.ones((len(rows), prefix_length), np.int64), mask])
 
         logits, cache = self._read_prompts(tokens, mask, cache, deadline)
         if logits is not None:
@@ -171,8 +171,8 @@ class BatchDecoder:
         The mask has columns for the cache too. No logits if time ran out.
         """
         row_count, width = tokens.shape
-        known = mask.shape[1] - width
-        positions = _positions(mask)[:, known:]
+        cached_count = mask.shape[1] - width
+        positions = _positions(mask)[:, cached_count:]
         logits: Logits | None = None
 
         start = 0
@@ -185,7 +185,7 @@ class BatchDecoder:
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
-            logits, cache = self._model.step(part, mask[:, : known + end], positions[:, start:end], cache)
+            logits, cache = self._model.step(part, mask[:, : cached_count + end], positions[:, start:end], cache)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 

@@ -30,10 +30,10 @@ class TokenIndex:
 
     def continuation(self, ending: tuple[int, ...], limit: int) -> list[int]:
         """The tokens, at most `limit`, that follow an ending of 1 to 3 tokens; none if it is not in the texts."""
-        place = self._places.get(ending)
-        if place is None:
+        position = self._places.get(ending)
+        if position is None:
             return []
-        number, end = place
+        number, end = position
         return list(self._texts[number][end : end + limit])
 
 

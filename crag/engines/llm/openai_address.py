@@ -78,8 +78,8 @@ def parse_address(text: str) -> ServerAddress:
         url = httpx2.URL()
     is_port = url.port is None or 0 < url.port <= _HIGHEST_PORT
     if url.scheme not in {"http", "https"} or not url.host or not is_port:
-        shown = without_credentials(text.strip())
-        raise EngineUnavailableError(f"{shown!r} is not an address such as http://127.0.0.1:8000/v1")
+        shown_text = without_credentials(text.strip())
+        raise EngineUnavailableError(f"{shown_text!r} is not an address such as http://127.0.0.1:8000/v1")
 
     # Servers print the address at which they listen, which is none that can be called everywhere.
     if url.host in {"0.0.0.0", "0", "::"}:  # noqa: S104 - not bound, but replaced

@@ -121,12 +121,12 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
 
 def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) -> list[Change]:
     changes: list[Change] = []
-    named = refusal.parameter if refusal.parameter in body else None
+    refused_name = refusal.parameter if refusal.parameter in body else None
 
     def is_about(name: str, pattern: re.Pattern[str]) -> bool:
         if name not in body:
             return False
-        return named == name if named else pattern.search(complaint) is not None
+        return refused_name == name if refused_name else pattern.search(complaint) is not None
 
     if is_about("logprobs", _LOG_PROBABILITIES):
         changes.append(Change.NO_LOG_PROBABILITIES)

@@ -292,7 +292,7 @@ def _safe(text: str) -> str:
     return without_control_tokens(encodable(text))
 
 
-def _run_in_thread(work: Coroutine[None, None, None], deadline: Deadline) -> None:
+def _run_in_thread(coroutine: Coroutine[None, None, None], deadline: Deadline) -> None:
     """Run a coroutine to its end or the deadline, also inside a running event loop (a notebook).
 
     Raises TimeoutError: the deadline came first.
@@ -300,7 +300,7 @@ def _run_in_thread(work: Coroutine[None, None, None], deadline: Deadline) -> Non
 
     async def bounded_work() -> None:
         async with asyncio.timeout(deadline.remaining):
-            await work
+            await coroutine
 
     # The extra second lets `asyncio.timeout` end the work in an orderly way first. A hanging name lookup, which asyncio
     # cannot cancel, is left behind, and after Ctrl-C the replies are.

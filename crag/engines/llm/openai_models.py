@@ -40,8 +40,10 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
     if len(names) == 1:
         return names[0]
     reason = f" ({cause})" if cause else ""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    offer = f"offers {', '.join(names[:_MOST_NAMED])}{more}" if names else f"does not say which models it has{reason}"
+    and_more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    offer = (
+        f"offers {', '.join(names[:_MOST_NAMED])}{and_more}" if names else f"does not say which models it has{reason}"
+    )
     raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
 
 
@@ -68,7 +70,7 @@ def _read_name(entry: object) -> str:
     """The name in one line, without control characters: it may reach a terminal. Empty if there is none."""
     if isinstance(entry, Mapping):
         entry = next((entry[key] for key in ("id", "name", "model") if isinstance(entry.get(key), str)), "")
-    return " ".join(clean(entry, most=200).split())
+    return " ".join(clean(entry, max_characters=200).split())
 
 
 def _can_chat(name: str, entry: object) -> bool:

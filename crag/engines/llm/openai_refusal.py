@@ -114,15 +114,15 @@ class RefusedError(Exception):
         if _USED_UP.search(self.body):
             return None
 
-        asked = self._asked_pause()
-        usual = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
-        if asked is not None:
+        requested_pause = self._asked_pause()
+        usual_pause = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
+        if requested_pause is not None:
             # "Retry-After: 0" of a server that is still busy would be thousands of requests.
-            return asked if asked >= _SHORTEST_PAUSE else usual
-        most = BUSY_ATTEMPTS if self.is_busy else USUAL_ATTEMPTS
+            return requested_pause if requested_pause >= _SHORTEST_PAUSE else usual_pause
+        max_attempts = BUSY_ATTEMPTS if self.is_busy else USUAL_ATTEMPTS
         if at_start and self.status in _GATEWAY:
-            most = START_ATTEMPTS
-        return usual if attempt <= most else None
+            max_attempts = START_ATTEMPTS
+        return usual_pause if attempt <= max_attempts else None
 
     def _asked_pause(self) -> float | None:
         """How long the server asks to wait, in seconds: in its headers or in its words."""
@@ -156,7 +156,7 @@ def read_message(body: str) -> str:
     if message is None and _is_page(body):
         title = _TITLE.search(body[:10_000])
         message = f"a web page{': ' + title['text'] if title else ''}"
-    return " ".join(clean(message or body, most=_MOST_CHARACTERS).split())
+    return " ".join(clean(message or body, max_characters=_MOST_CHARACTERS).split())
 
 
 def read_error(body: str, headers: Mapping[str, str] | None = None) -> RefusedError | None:

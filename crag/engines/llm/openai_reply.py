@@ -86,7 +86,7 @@ def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
     if text.strip() or reason in _AT_LIMIT:
         return None
     if choice.error:
-        return f"the server ended with an error: {' '.join(clean(str(choice.error), most=200).split())}"
+        return f"the server ended with an error: {' '.join(clean(str(choice.error), max_characters=200).split())}"
     if reason in {"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"}:
         return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
     return None

@@ -176,11 +176,11 @@ class Server:
                 # More room than the server has.
                 if only_thoughts is not None:
                     return only_thoughts
-                more = find_changes(refusal, written, changes)
-                if not more:
+                new_changes = find_changes(refusal, written, changes)
+                if not new_changes:
                     raise
-                causes |= dict.fromkeys(more, refusal)
-                changes.update(more)
+                causes |= dict.fromkeys(new_changes, refusal)
+                changes.update(new_changes)
                 continue
 
             if not is_first and Change.ROOM_FOR_THOUGHTS not in changes and has_only_thoughts(reply):
@@ -271,11 +271,11 @@ class Server:
                     raise
                 seconds = 0.5 * 2.0 ** (attempt - 1)
             except RefusedError as refusal:
-                asked = refusal.pause_before(attempt + 1, at_start=at_start)
+                requested_pause = refusal.pause_before(attempt + 1, at_start=at_start)
                 # A pause beyond the deadline would only hide what the server says.
-                if asked is None or asked >= deadline.remaining:
+                if requested_pause is None or requested_pause >= deadline.remaining:
                     raise
-                seconds = asked
+                seconds = requested_pause
                 if refusal.is_loading or (at_start and attempt >= USUAL_ATTEMPTS):
                     self._tell_of_loading(refusal)
             attempt += 1
@@ -284,9 +284,9 @@ class Server:
     def _tell_of_loading(self, refusal: RefusedError) -> None:
         if not self._is_told_to_load:
             self._is_told_to_load = True
-            status, words = refusal.status, refusal.words
             purpose = " to load its model" if not refusal.is_busy else ""
-            log.warning("waiting for the server at %s%s (status %d: %s)", self.base_url, purpose, status, words)
+            message = "waiting for the server at %s%s (status %d: %s)"
+            log.warning(message, self.base_url, purpose, refusal.status, refusal.words)
 
     def _tell_of_silence(self) -> None:
         if not self._is_told_to_be_busy:

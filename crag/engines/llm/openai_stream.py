@@ -159,9 +159,9 @@ class _JoinedReply:
             self._message = dict(message)
 
     def _add_log_probabilities(self, values: dict[str, Any]) -> None:
-        for name, more in values.items():
-            if isinstance(more, list):
-                self._log_probabilities.setdefault(name, []).extend(more)
+        for name, entries in values.items():
+            if isinstance(entries, list):
+                self._log_probabilities.setdefault(name, []).extend(entries)
 
     def as_reply(self) -> dict[str, Any] | None:
         if not self._has_chunks:

@@ -113,11 +113,11 @@ class _BoundedStream(httpx2.AsyncByteStream):
             if remaining <= 0:
                 return
 
-    def _unpack(self, chunk: bytes, most: int) -> bytes:
+    def _unpack(self, chunk: bytes, max_bytes: int) -> bytes:
         if self._unpacker is None:
             return chunk
         try:
-            return self._unpacker.decompress(chunk, most)
+            return self._unpacker.decompress(chunk, max_bytes)
         except zlib.error:  # it was not packed after all
             self._unpacker = None
             return chunk

@@ -106,6 +106,6 @@ def _replace_compiled(compiled: "ov.CompiledModel", path: Path) -> None:
     content = io.BytesIO()
     compiled.export_model(content)
     write_whole(path, content.getvalue())
-    for other in path.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
-        if other != path:
-            other.unlink(missing_ok=True)
+    for cached_path in path.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
+        if cached_path != path:
+            cached_path.unlink(missing_ok=True)

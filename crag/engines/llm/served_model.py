@@ -52,11 +52,11 @@ def describe_served_model(settings: OpenAIEngine) -> str | None:
             properties = _NO_PROPERTIES
             tags: Sequence[_Model] = ()
             # Both stand beside the protocol's own paths, of which a server may know nothing
-            beside = _VERSION.sub("", address.candidates[0])
+            server_root = _VERSION.sub("", address.candidates[0])
             with suppress(httpx2.HTTPError):
-                properties = _read_properties(_get(client, f"{beside}/props"))
+                properties = _read_properties(_get(client, f"{server_root}/props"))
             with suppress(httpx2.HTTPError):
-                tags = _read_models(_get(client, f"{beside}/api/tags")) or tags
+                tags = _read_models(_get(client, f"{server_root}/api/tags")) or tags
     except (httpx2.HTTPError, httpx2.InvalidURL, EngineUnavailableError, ValueError):  # of a proxy: it cannot be used
         return None
 
@@ -117,7 +117,7 @@ def _read_text(value: object) -> str | None:
     """A name or a number in one line without control characters: it may reach a terminal."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    text = " ".join(clean(str(value), most=200).split())
+    text = " ".join(clean(str(value), max_characters=200).split())
     return text or None
 
 

@@ -70,7 +70,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         super().check_weights()
         require_plain(self._settings.engine, self._settings.adapters)
 
-        most = self._settings.max_adapter_rank
+        limit = self._settings.max_adapter_rank
         for name, location in self._settings.adapters.items():
             folder = adapter_folder(location)
             adapter = Adapter(folder)
@@ -78,9 +78,9 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
                 raise WeightsMissingError(
                     f"{folder / ADAPTER_CONFIG}: {', '.join(adapter.missing_keys)} is missing, which vLLM needs"
                 )
-            if adapter.config.r > most:
+            if adapter.config.r > limit:
                 raise WeightsMissingError(
-                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {most}: "
+                    f"{folder / ADAPTER_CONFIG}: r is {adapter.config.r}, and language_model.max_adapter_rank {limit}: "
                     f"raise that, or tune the adapter {name} with a lower rank"
                 )
 
@@ -144,8 +144,8 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             if request.grammar is not None:
                 generation = self._end_with_grammar(request.grammar, generation, text["tokens"])
                 if request.with_log_probability and generation.finish_reason in {"stop", "length"}:
-                    chosen = text["tokens"][: generation.completion_tokens]
-                    texts_to_score.append(TextToScore(tokenized_by_index[index], chosen))
+                    tokens = text["tokens"][: generation.completion_tokens]
+                    texts_to_score.append(TextToScore(tokenized_by_index[index], tokens))
             generations[index] = generation
 
         if texts_to_score and not deadline.expired:

@@ -234,8 +234,10 @@ def _has_joined_words(claim: ReadClaim) -> bool:
 
 def _is_one_of_several(claim: ReadClaim) -> bool:
     """The first sentence answers by a series of names, "A, B and C ...", that includes the gold answer."""
-    first = first_sentence(claim.prediction)
-    return any(recall(claim.gold_tokens, name) == 1.0 for names in name_series(first) for name in names)
+    for names in name_series(first_sentence(claim.prediction)):
+        if any(recall(claim.gold_tokens, name) == 1.0 for name in names):
+            return True
+    return False
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------

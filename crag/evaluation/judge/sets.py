@@ -1,6 +1,7 @@
 """The rule for gold answers that are sets of items."""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
@@ -110,10 +111,14 @@ def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
     """The number of names in the series that has an item of the gold set, without names of the question."""
     longest = 0
     for names in name_series(first_sentence(claim.prediction)):
-        new = [name for name in names if claim.not_asked(name)]
-        if any(recall(item, name) == 1.0 for item in items for name in new):
-            longest = max(longest, len(new))
+        new_names = [name for name in names if claim.not_asked(name)]
+        if any(_is_among(item, new_names) for item in items):
+            longest = max(longest, len(new_names))
     return longest
+
+
+def _is_among(item: Sequence[str], names: Iterable[Sequence[str]]) -> bool:
+    return any(recall(item, name) == 1.0 for name in names)
 
 
 def _without_parentheses(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script.
+"""What pages of runs share: their templates, style and scripts. A page is one file with its data and packed traces.
 
 The page opens a block of traces (zlib in base64) only when a question of it is opened.
 """
@@ -6,17 +6,16 @@ The page opens a block of traces (zlib in base64) only when a question of it is 
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 
-from crag.core.files import DatasetError, check_target, write_whole
+from crag.core.files import DatasetError, write_whole
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.compare import Comparison, verdicts_title
-from crag.evaluation.judge import Verdict, hedged_line
+from crag.evaluation.compare import verdicts_title
+from crag.evaluation.judge import hedged_line
 from crag.evaluation.judge.base import HEDGED
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.charts import Frame, histogram, interval_band, threshold_frame
@@ -26,15 +25,12 @@ from crag.evaluation.report.measured import (
     SHOWN,
     FinishedRun,
     facet_title,
-    read_finished_run,
     row_id,
     stage_seconds,
-    table_data,
 )
-from crag.evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces, pack_traces
+from crag.evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces
 from crag.evaluation.results import lost_line, out_of_time_line, tokens_line
 from crag.evaluation.signature import signature_line
-from crag.evaluation.store import REPORT, SavedRun
 
 SHARED_SCRIPTS = ("elements.js", "page.js", "trace.js")
 """In order of dependency; each page has more of its own."""
@@ -43,31 +39,10 @@ REPORT_FAULTS = (
     TemplateError,
 )
 """Raised for unreadable files or unexpected traces and results. A finished run must not fail for them."""
-CHANCE = 0.05
-"""From this p-value on, a difference is called one that chance may have made."""
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
-    """Write report.html of the finished run in `folder`, there or to `out` (creating folders); returns the path.
-    Raises DatasetError: the run is unfinished, or the page cannot be written.
-    """
-    path = out or folder / REPORT
-    run = read_finished_run(folder)
-    check_target(path)
-    return _write_page(path, lambda: _report_page(run))
-
-
-def write_comparison(
-    comparison: Comparison,
-    first: SavedRun,
-    second: SavedRun,
-    path: Path,
-) -> Path:
-    """Write the page of two runs side by side; returns its path; raises DatasetError."""
-    return _write_page(path, lambda: _comparison_page(comparison, first, second))
-
-
-def _write_page(path: Path, make_page: Callable[[], str]) -> Path:
+def write_page(path: Path, make_page: Callable[[], str]) -> Path:
+    """Write the page that `make_page` makes; returns its path. Raises DatasetError: it cannot be made or written."""
     try:
         # Made as a whole before anything is written: a fault leaves an older report as it is
         page = make_page()
@@ -81,48 +56,7 @@ def _write_page(path: Path, make_page: Callable[[], str]) -> Path:
     return path
 
 
-def _report_page(run: FinishedRun) -> str:
-    traces = [run.trace(record) for record in run.records]
-    packed = pack_traces(run.records, traces)
-    return _fill_template("report.html", ("corrections.js", "table.js"), packed, table_data(run), run=run)
-
-
-def _comparison_page(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
-    # Metrics over the common questions, not those of results.json.
-    metrics_a = asdict(comparison.first)
-    metrics_b = asdict(comparison.second)
-    run_a = FinishedRun(first, {**metrics_a, "signature": first.run.signature})
-    run_b = FinishedRun(second, {**metrics_b, "signature": second.run.signature})
-
-    # Both traces of a flipped question, one after the other: see compare.js.
-    records: list[Mapping[str, Any]] = []
-    traces: list[Mapping[str, Any]] = []
-    won = 0
-    lost = 0
-    for kind, pairs in comparison.flips.items():
-        # "won": questions that only the second run has right
-        if kind.second is Verdict.CORRECT:
-            won += len(pairs)
-        if kind.first is Verdict.CORRECT:
-            lost += len(pairs)
-        for pair in pairs:
-            records += [pair.first, pair.second]
-            traces += [run_a.trace(pair.first), run_b.trace(pair.second)]
-
-    return _fill_template(
-        "compared.html",
-        ("compare.js",),
-        pack_traces(records, traces),
-        {"limits": [run_a.limit, run_b.limit]},
-        compared=comparison,
-        sides=[("A", run_a), ("B", run_b)],
-        won=won,
-        lost=lost,
-        chance=CHANCE,
-    )
-
-
-def _fill_template(
+def fill_template(
     template: str,
     own_scripts: Sequence[str],
     packed: PackedTraces,

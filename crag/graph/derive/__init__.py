@@ -37,7 +37,7 @@ RULES_OF_ONE_READING: Sequence[Callable[[RuleInputs, Reading], Derived | None]] 
     values.original_title,
     values.original_language,
     values.awards_up_to,
-    values.count,
+    values.count_of_rows,
     values.days_that_meet,
     values.volume_of_days,
     values.life_span,
@@ -123,6 +123,7 @@ def derived_answer(
 
 
 def _apply_rules(inputs: RuleInputs) -> Iterator[Derived | None]:
+    """What each rule says, in order; the rules of one reading only where there is one."""
     for rule in RULES:
         yield rule(inputs)
     if len(inputs.readings) == 1:
@@ -137,22 +138,23 @@ def _end_of_chain(
     results: Sequence[Result],
 ) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
-    call_indices = [index for index, statement in enumerate(program.statements) if isinstance(statement, Call)]
+    statements = program.statements
+    call_indices = [index for index, statement in enumerate(statements) if isinstance(statement, Call)]
     if len(call_indices) < 2:
         return None
 
     # The result before each later call: that of the earlier call, or of its last sort.
     earlier_results = [results[index - 1] for index in call_indices[1:]]
-    later_calls = [program.statements[index] for index in call_indices[1:]]
+    later_calls = [statements[index] for index in call_indices[1:]]
     if not all(map(_feeds, earlier_results, later_calls)):
         return None
 
     # "At the time" no longer needs thought: the earlier calls have found the time.
-    text = _SIMULTANEOUS.sub("when", question)
+    plain_question = _SIMULTANEOUS.sub("when", question)
     start = call_indices[-1]
-    end_of_program = Program(program.statements[start:])
+    end_of_program = Program(statements[start:])
     answer = direct_answer(
-        text,
+        plain_question,
         domain,
         end_of_program,
         results[start:],
@@ -164,14 +166,14 @@ def _end_of_chain(
     return Derived(answer, f"the last of several calls, which asks about what those before it found: {earlier_calls}")
 
 
-def _feeds(result: Result, following: Statement) -> bool:
+def _feeds(result: Result, next_call: Statement) -> bool:
     """Whether the next call uses the values of a result."""
-    if isinstance(following, Average):
+    if isinstance(next_call, Average):
         return False
 
     # What the next call is given: by `*`, or the values themselves.
-    arguments = following.arguments if isinstance(following, Call) else ()
-    condition_values = [condition.value for condition in following.conditions]
+    arguments = next_call.arguments if isinstance(next_call, Call) else ()
+    condition_values = [condition.value for condition in next_call.conditions]
     given_values = [*arguments, *condition_values]
     if any(isinstance(value, Previous) for value in given_values):
         return True
@@ -181,6 +183,8 @@ def _feeds(result: Result, following: Statement) -> bool:
     given_texts: set[str] = set()
     for value in given_values:
         entries = value if isinstance(value, tuple) else (value,)
-        given_texts |= {entry.casefold() for entry in entries if isinstance(entry, str)}
+        for entry in entries:
+            if isinstance(entry, str):
+                given_texts.add(entry.casefold())
     # Spelled out, all of the values must be there: a part of them would be another question
     return all(str(value).casefold() in given_texts for value in result.values)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from crag.graph.derive.games import number_of_games, part_of_games
-from crag.graph.derive.infobox import compared_entry
+from crag.graph.derive.infobox import compared_numbers
 from crag.graph.derive.readings import (
     DATE_TYPES,
     Amount,
@@ -118,14 +118,14 @@ _TIME_UNIT = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """The compared names as the question writes them, their numbers or dates, and the direction."""
+    """The compared names as the question writes them, their amounts in the same order, and the direction."""
 
     names: Sequence[str]
     amounts: Sequence[Amount]
     largest_wins: bool
 
     def wins(self, index: int, rival: int) -> bool:
-        """Whether one exceeds the rival in the requested direction."""
+        """Whether the name at `index` exceeds the one at `rival` in the requested direction."""
         sign = compare_amounts(self.amounts[index], self.amounts[rival])
         winning_sign = 1 if self.largest_wins else -1
         return sign == winning_sign
@@ -136,6 +136,7 @@ class _Pair:
     """The names and amounts of two calls that differ in one name, and the column of both amounts."""
 
     names: Sequence[str]
+    """As the calls write them."""
     first: Amount
     second: Amount
     column: Column
@@ -157,9 +158,9 @@ class _NameOrder:
 # --- rules ------------------------------------------------------------------------------------------------------------
 def which_is_more(inputs: RuleInputs) -> Derived | None:
     """The entity with the largest or smallest value; None for a tie."""
-    asks_for_one = WHICH.search(inputs.question) or " or " in inputs.question
+    asks_for_name = WHICH.search(inputs.question) or " or " in inputs.question
     # "By how much is A larger" wants the difference, not a name
-    if inputs.is_yes_or_no or not asks_for_one or _asks_by_how_much(inputs.question):
+    if inputs.is_yes_or_no or not asks_for_name or _asks_by_how_much(inputs.question):
         return None
     comparison = _read_comparison(inputs)
     if comparison is None:
@@ -290,9 +291,9 @@ def _read_comparison(inputs: RuleInputs) -> _Comparison | None:
 
     # Numbers of the info boxes of articles, or else the values of the calls.
     amounts: Sequence[Amount]
-    entries = compared_entry(inputs)
-    if entries is not None:
-        amounts = entries
+    infobox_numbers = compared_numbers(inputs)
+    if infobox_numbers is not None:
+        amounts = infobox_numbers
         # The oldest year and the brightest magnitude are the smallest numbers
         largest_wins: bool | None = False
     else:
@@ -302,7 +303,7 @@ def _read_comparison(inputs: RuleInputs) -> _Comparison | None:
     if largest_wins is None or len(amounts) != len(names):
         return None
     if any(compare_amounts(amounts[0], amount) is None for amount in amounts):
-        return None  # of different kinds
+        return None  # of different kinds, such as a number and a date
 
     written_names = [inputs.masked.written(name) for name in names]
     return _Comparison(written_names, amounts, largest_wins)
@@ -377,6 +378,7 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
 
 
 def _find_name_order(inputs: RuleInputs, names: Sequence[str]) -> _NameOrder | None:
+    """The order of two names in the question; None if it lacks one of them, or if both are the same words."""
     maybe_positions = [inputs.masked.find_position(name) for name in names]
     positions = [position for position in maybe_positions if position is not None]
     if len(positions) != 2 or positions[0] == positions[1]:
@@ -413,6 +415,7 @@ def _difference_or_ratio(
     second: Quantity,
     column: Column,
 ) -> Derived | None:
+    """How many times the smaller one fits into the larger, or how much larger it is, in the unit of both."""
     larger = first
     smaller = second
     if compare_amounts(first, second) == -1:

@@ -82,7 +82,7 @@ def _asks_for_values(question: str) -> bool:
 
 def _means_the_rows(inputs: RuleInputs, reading: Reading) -> bool:
     """Whether the question means exactly the rows found."""
-    return reading.averaged or meant_rows(inputs.masked, reading.rows, reading.decided) == reading.rows
+    return reading.averaged or meant_rows(inputs.masked, reading.rows, reading.filtered_keys) == reading.rows
 
 
 def _is_other_end_of_life(key: str, question: str) -> bool:

@@ -10,6 +10,7 @@ from crag.graph.language import Call, Program
 from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, letters_of, meant_rows, result_against_others
 from crag.graph.results import Result
 from crag.graph.tables.nearest_games import LONGEST_BREAK, asks_for_last_game
+from crag.graph.wording import GAME_RESULTS
 from crag.text.matching import words
 
 _ASKS_FOR_OUTCOME = re.compile(r"\b(?:fared?|outcome|result)\b")
@@ -32,7 +33,8 @@ _WORDS_OF_A_GAME = frozenset(
     )
 )
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_RESULTS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
+_RESULTS = {letter: f"{letter} ({word})" for letter, word in GAME_RESULTS.items()}
+"""The graph's letters of results, as they are answered: "W (win)"."""
 
 
 def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
@@ -53,15 +55,15 @@ def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
     if not played:
         return None
 
-    games = meant_rows(inputs.masked, played, reading.decided)
-    if "result" in reading.decided:  # the call has already filtered them
+    games = meant_rows(inputs.masked, played, reading.filtered_keys)
+    if "result" in reading.filtered_keys:  # the call has already filtered them
         return len(games)
     return sum(row.cells["result"] in letters for row in games)
 
 
 def part_of_games(inputs: RuleInputs, reading: Reading) -> Reading:
     """The reading with only the games that the question means, such as home games."""
-    rows = meant_rows(inputs.masked, reading.rows, reading.decided)
+    rows = meant_rows(inputs.masked, reading.rows, reading.filtered_keys)
     column = reading.column
     if rows == reading.rows or column is None or column.type not in NUMERIC_TYPES:
         return reading
@@ -77,14 +79,14 @@ def count_of_games(inputs: RuleInputs, reading: Reading) -> Derived | None:
     number = number_of_games(inputs, reading)
     if number is None:
         return None
-    return Derived(str(number), f"counted {number} of {len(reading.rows)} games of {reading.name}")
+    return Derived(str(number), f"counted {number} of {len(reading.rows)} games of {reading.requested_name}")
 
 
 def opponents(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The teams that beat the team in question, or that it beat."""
     if reading.key not in {"result", "opponent", ""}:
         return None
-    if not reading.rows or reading.counted or reading.decided:
+    if not reading.rows or reading.counted or reading.filtered_keys:
         return None
 
     letter = result_against_others(inputs.masked, reading.rows)
@@ -98,7 +100,7 @@ def opponents(inputs: RuleInputs, reading: Reading) -> Derived | None:
     names = {str(row.cells.get("opponent")) for row in games}
     answer = ", ".join(sorted(names))
     verb = "won" if letter == "W" else "lost"
-    return Derived(answer, f"the opponents of the {len(games)} games that {reading.name} {verb}")
+    return Derived(answer, f"the opponents of the {len(games)} games that {reading.requested_name} {verb}")
 
 
 def one_game(inputs: RuleInputs, reading: Reading) -> Derived | None:

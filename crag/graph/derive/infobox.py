@@ -15,7 +15,10 @@ MAX_ROLE_CHARACTERS = 60
 
 
 class _ComparedEntry(NamedTuple):
-    """Words of a question, and the entries whose smallest number answers it."""
+    """A kind of info-box entry that questions compare; the smallest number wins.
+
+    `words` of the question ask for it, `keys` are those of the entry, `number` is the number in its text.
+    """
 
     words: re.Pattern[str]
     keys: re.Pattern[str]
@@ -66,8 +69,8 @@ _START_DATE = re.compile(
 )
 
 
-def compared_entry(inputs: RuleInputs) -> list[Quantity] | None:
-    """The compared number of each article; the smallest is the answer."""
+def compared_numbers(inputs: RuleInputs) -> list[Quantity] | None:
+    """The compared number of each article, in the order of the readings; the smallest is the answer."""
     if not all(_is_requested_article(reading) for reading in inputs.readings):
         return None
 
@@ -79,27 +82,27 @@ def compared_entry(inputs: RuleInputs) -> list[Quantity] | None:
         for key in inputs.readings[0].rows[0].cells:
             if not entry.keys.fullmatch(key):
                 continue
-            amounts = _read_numbers(inputs.readings, key, entry.number)
-            if amounts:
-                return amounts
+            numbers = _read_numbers(inputs.readings, key, entry.number)
+            if numbers:
+                return numbers
     return None
 
 
 def _read_numbers(
     readings: Sequence[Reading],
     key: str,
-    number: re.Pattern[str],
+    pattern: re.Pattern[str],
 ) -> list[Quantity] | None:
     """The number in this entry of each article, or None if an article has none."""
-    amounts: list[Quantity] = []
+    numbers: list[Quantity] = []
     for reading in readings:
-        match = number.search(_entry_text(reading.rows[0], key))
+        match = pattern.search(_entry_text(reading.rows[0], key))
         if match is None:
             return None
         # Thousands separators: "1,250"
-        number_text = match.group().replace(",", "")
-        amounts.append(Quantity(Fraction(number_text)))
-    return amounts
+        digits = match.group().replace(",", "")
+        numbers.append(Quantity(Fraction(digits)))
+    return numbers
 
 
 def infobox_entry(inputs: RuleInputs, reading: Reading) -> Derived | None:
@@ -121,12 +124,12 @@ def _one_of_two(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
     article_type = _entry_text(reading.rows[0], "type")
     type_words = _LOWER_CASE_WORD.findall(article_type.casefold())
-    words = (alternatives["first"], alternatives["second"])
-    matching = [word for word in words if word in type_words]
+    offered_words = (alternatives["first"], alternatives["second"])
+    fitting_words = [word for word in offered_words if word in type_words]
     # Both words or neither: the type does not decide
-    if len(matching) != 1:
+    if len(fitting_words) != 1:
         return None
-    return Derived(matching[0], f"the type is {article_type}")
+    return Derived(fitting_words[0], f"the type is {article_type}")
 
 
 def _number_of_things(inputs: RuleInputs, reading: Reading) -> Derived | None:
@@ -147,7 +150,7 @@ def _number_of_things(inputs: RuleInputs, reading: Reading) -> Derived | None:
 def _role(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The role that the question asks for, such as the publisher."""
     roles: list[str] = _ROLE.findall(inputs.question)
-    if len(roles) != 1 or inputs.masked.find_position(reading.name) is None:
+    if len(roles) != 1 or inputs.masked.find_position(reading.requested_name) is None:
         return None
     # The question must ask for the role itself: "the publisher of"
     if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", inputs.question):
@@ -162,12 +165,13 @@ def _role(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
 
 def _day_of_release(inputs: RuleInputs, reading: Reading) -> Derived | None:
+    """For "when was it released": the day (YYYY-MM-DD) of a first release, not of a version."""
     question = inputs.question
     if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question):
         return None
     if _OTHER_RELEASE.search(question):
         return None
-    if inputs.masked.find_position(reading.name) is None:
+    if inputs.masked.find_position(reading.requested_name) is None:
         return None
 
     match = _START_DATE.match(_entry_text(reading.rows[0], "released"))
@@ -184,7 +188,7 @@ def _is_requested_article(reading: Reading) -> bool:
     if reading.table.name != "get_open" or len(reading.rows) != 1:
         return False
     entity = reading.rows[0].entity
-    name = reading.name
+    name = reading.requested_name
     return same_name(entity, name) or contains_words(entity, name) or contains_words(name, entity)
 
 

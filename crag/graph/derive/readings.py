@@ -42,7 +42,7 @@ END_OF_LIFE = re.compile(
 _NUMBER_LIMIT = 10**25
 """Larger values are no counts or amounts."""
 _DOLLARS = CURRENCIES["$"]
-_DAY_OR_YEAR = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
+_YEAR_OR_DAY = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
 
 Amount = Quantity | CalendarDate
 """A number with its unit, or a date."""
@@ -80,13 +80,13 @@ class Reading:
         return self.column.name if self.column is not None else ""
 
     @property
-    def decided(self) -> frozenset[str]:
-        """The keys that have conditions."""
+    def filtered_keys(self) -> frozenset[str]:
+        """The keys with conditions: the rows are filtered by them already."""
         return frozenset(condition.key for condition in self.conditions)
 
     @property
-    def name(self) -> str:
-        """The first name of the call, or an empty string."""
+    def requested_name(self) -> str:
+        """The first name of the call, as the call writes it, or an empty string."""
         for argument in self.call.arguments:
             if isinstance(argument, str):
                 return argument
@@ -199,13 +199,13 @@ def _read_sort(
 def _split_by_entity(reading: Reading) -> list[Reading]:
     """Split the rows of a call over a list of names into one reading per name. Shared rows stay one reading."""
     arguments = reading.call.arguments
-    lists = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple)]
+    list_positions = [position for position, argument in enumerate(arguments) if isinstance(argument, tuple)]
     # One count over several names cannot be divided among them
-    if not lists or reading.counted:
+    if not list_positions or reading.counted:
         return [reading]
 
-    index = lists[0]
-    names = arguments[index]
+    position = list_positions[0]
+    names = arguments[position]
     entities = list(dict.fromkeys(row.entity for row in reading.rows))
     # Rows that the names share, or a name without rows: no row can be assigned to a name
     if not isinstance(names, tuple) or len(names) != len(entities):
@@ -214,7 +214,7 @@ def _split_by_entity(reading: Reading) -> list[Reading]:
     # Rows come in the order of the list, so names and entities are in the same order.
     parts: list[Reading] = []
     for name, entity in zip(names, entities, strict=True):
-        single_arguments = (*arguments[:index], name, *arguments[index + 1 :])
+        single_arguments = (*arguments[:position], name, *arguments[position + 1 :])
         call = replace(reading.call, arguments=single_arguments)
         rows = tuple(row for row in reading.rows if row.entity == entity)
         values = plain_values(rows, reading.key)
@@ -241,12 +241,12 @@ def names_that_differ(readings: Sequence[Reading]) -> list[str] | None:
 
     # Of the arguments exactly one differs, and it is a different name in every call.
     argument_lists = [reading.call.arguments for reading in readings]
-    by_position = zip_longest(*argument_lists)
-    different = [arguments for arguments in by_position if len(set(arguments)) > 1]
-    if len(different) != 1:
+    arguments_by_position = zip_longest(*argument_lists)
+    differing = [arguments for arguments in arguments_by_position if len(set(arguments)) > 1]
+    if len(differing) != 1:
         return None
 
-    names = [name for name in different[0] if isinstance(name, str)]
+    names = [name for name in differing[0] if isinstance(name, str)]
     if len(set(names)) != len(readings):
         return None
     return names
@@ -274,10 +274,10 @@ def read_amount(masked: MaskedQuestion, reading: Reading) -> Amount | None:
 
     if len(amounts) == 1:
         return amounts[0]
-    return _combine(masked, amounts, column)
+    return _mean_or_sum(masked, amounts, column)
 
 
-def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) -> Quantity | None:
+def _mean_or_sum(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) -> Quantity | None:
     """The mean or the sum of several numbers; None for dates, and if the question may mean neither."""
     quantities = [amount for amount in amounts if isinstance(amount, Quantity)]
     if len(quantities) != len(amounts):
@@ -294,9 +294,10 @@ def _combine(masked: MaskedQuestion, amounts: Sequence[Amount], column: Column) 
 
 
 def _parse_value(value: Value, column: Column) -> Amount | None:
+    """A value as its column means it: a date, dollars, a number; None for text and for what cannot be read."""
     if column.type in DATE_TYPES:
         # A year without a day stays vague: no day is invented for it
-        match = _DAY_OR_YEAR.fullmatch(str(value))
+        match = _YEAR_OR_DAY.fullmatch(str(value))
         if match is None:
             return None
         year_month_day = [int(part) for part in match.groups() if part]
@@ -335,7 +336,10 @@ def compare_amounts(first: Amount, second: Amount) -> int | None:
 
 
 def time_between(first: CalendarDate, second: CalendarDate, unit: str) -> Quantity | None:
-    """Days, weeks (with a fraction), whole months or whole years; None if one date is too vague for the unit."""
+    """The time between two dates, in the `unit`: "days", "weeks" (with a fraction), whole "months", whole "years".
+
+    None if one of the dates is too vague for the unit.
+    """
     try:
         return arithmetic.between(unit, first, second)
     except ExpressionError:

@@ -69,12 +69,12 @@ def original_title(inputs: RuleInputs, reading: Reading) -> Derived | None:
         return None
 
     original = str(reading.values[0])
-    is_same = normalise_name(original) == normalise_name(reading.name)
+    is_same = normalise_name(original) == normalise_name(reading.requested_name)
     asks_for_another = bool(_ANOTHER.search(question))
     # "Is A the original title" and "was there another title before A" have opposite answers
     answer = "yes" if is_same is not asks_for_another else "no"
     likeness = "just as" if is_same else "other than"
-    return Derived(answer, f"the original title is {original}, {likeness} {reading.name}")
+    return Derived(answer, f"the original title is {original}, {likeness} {reading.requested_name}")
 
 
 def original_language(inputs: RuleInputs, reading: Reading) -> Derived | None:
@@ -88,13 +88,13 @@ def original_language(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
-def count(inputs: RuleInputs, reading: Reading) -> Derived | None:
+def count_of_rows(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The number of rows, for questions of how often or whether any."""
     if not reading.counted or len(reading.values) != 1:
         return None
     number = reading.values[0]
     if number == len(reading.rows):  # the rows are known, so the question's words can filter them
-        number = len(meant_rows(inputs.masked, reading.rows, reading.decided))
+        number = len(meant_rows(inputs.masked, reading.rows, reading.filtered_keys))
 
     # An incomplete table is no proof that there is none.
     if number == 0 and not reading.table.complete:
@@ -150,21 +150,22 @@ def several_years(inputs: RuleInputs) -> Derived | None:
     if not WHICH.search(inputs.question) or _SEVERAL.search(inputs.question):
         return None
 
-    # Each winner once, even if it won in several years.
-    names: dict[str, None] = {}
+    names: list[str] = []
     for reading in readings:
+        # The winners of one year are missing
         if not reading.values:
             return None
-        for value in reading.values:
-            names[str(value)] = None
-    return Derived(", ".join(names), f"the values of {len(readings)} years together")
+        names += map(str, reading.values)
+    # Each winner once, even if it won in several years.
+    distinct_names = dict.fromkeys(names)
+    return Derived(", ".join(distinct_names), f"the values of {len(readings)} years together")
 
 
 def confirmed_name(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "who has 21 awards": a name that is not in the question and has that number."""
     if not inputs.question.startswith("who is"):
         return None
-    if inputs.masked.find_position(reading.name) is not None:
+    if inputs.masked.find_position(reading.requested_name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER:
         return None
@@ -232,7 +233,8 @@ def life_span(inputs: RuleInputs, reading: Reading) -> Derived | None:
         return None
     if _WHAT_YEAR.search(question):
         day = day[:4]
-    return Derived(day, f"the {'beginning' if asks_for_begin else 'end'} of the life span")
+    which_day = "beginning" if asks_for_begin else "end"
+    return Derived(day, f"the {which_day} of the life span")
 
 
 def age(inputs: RuleInputs) -> Derived | None:

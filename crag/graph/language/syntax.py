@@ -22,14 +22,14 @@ class _Values(Transformer[Token, Tree[Token]]):
 
     def value(self, tokens: list[Token]) -> Token:
         # Several bare words in a row are one value: `directed by`
-        first = tokens[0]
-        last = tokens[-1]
-        if last.type == "TEXT":
+        first_token = tokens[0]
+        last_token = tokens[-1]
+        if last_token.type == "TEXT":
             sign = "".join(tokens[:-1])  # a minus before the quotes, for a descending sort
-            text = sign + _ESCAPE.sub(r"\1", last[1:-1])
+            text = sign + _ESCAPE.sub(r"\1", last_token[1:-1])
         else:
             text = " ".join(tokens)
-        return Token.new_borrow_pos(last.type, " ".join(text.split()), first)
+        return Token.new_borrow_pos(last_token.type, " ".join(text.split()), first_token)
 
 
 def position(node: Node) -> int:

@@ -139,8 +139,8 @@ def _prices_of_days(
     last_days: DateRange | None,
 ) -> list[Row]:
     """The days from the first of `first_days` to the last of `last_days`; None: until now."""
-    last = last_days.last if last_days is not None else date.max
-    earliest, latest = sorted((first_days.first, last))  # the dates of a span may be in the wrong order
+    last_day = last_days.last if last_days is not None else date.max
+    earliest, latest = sorted((first_days.first, last_day))  # the dates of a span may be in the wrong order
 
     rows = _daily_prices(context, company)
     rows_of_days = [row for row in rows if earliest <= _day(row) <= latest]
@@ -187,9 +187,9 @@ def _prices_of_latest_session(context: LookupContext, company: str, query: Table
     latest = last_opened_session(now) if reads_opening_only else last_finished_session(now)
 
     rows = _daily_prices(context, company)
-    known = [row for row in rows if _day(row) <= latest]
+    past_rows = [row for row in rows if _day(row) <= latest]
     # All days may be later than the question; then the first one is the nearest
-    row = known[-1:] or rows[:1]
+    row = past_rows[-1:] or rows[:1]
     if row:
         context.remark(f"the latest session with prices is that of {row[0].cells['time']}")
     return row
@@ -203,8 +203,8 @@ def _bars_until(context: LookupContext, company: str, now: datetime) -> tuple[st
         return "", {}
 
     # Times as strings of this form are ordered like the moments.
-    last = f"{now:%Y-%m-%d %H:%M:%S}"
-    return ticker, {time: bar for time, bar in bars.items() if time[:19] <= last}
+    end = f"{now:%Y-%m-%d %H:%M:%S}"
+    return ticker, {time: bar for time, bar in bars.items() if time[:19] <= end}
 
 
 def _price_of_minute(

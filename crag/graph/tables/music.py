@@ -95,18 +95,18 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
     dates: dict[str, str | None] = {}
     if dated:
-        concerts_last = sorted(works, key=lambda work: bool(_CONCERT.match(work)))
+        concerts_last = sorted(works, key=lambda title: bool(_CONCERT.match(title)))
         replies = context.ask_all("/music/get_song_release_date", concerts_last)
         dates = dict(zip(concerts_last, replies, strict=True))
 
         # Unreadable records have a remark already.
-        undated = sum(not dates[work] for work in works) - context.unread
+        undated = sum(not dates[title] for title in works) - context.unread
         if undated > 0:
             context.remark(f"the release date of {undated:,} of {len(works):,} works is unknown")
 
     rows: list[Row] = []
-    for work in works:
-        cells: dict[str, Cell] = {"name": work, "release_date": dates.get(work)}
+    for title in works:
+        cells: dict[str, Cell] = {"name": title, "release_date": dates.get(title)}
         rows.append(Row(artist, cells))
     return tuple(rows)
 

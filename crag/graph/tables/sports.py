@@ -43,13 +43,13 @@ def _games_on_date(context: LookupContext, query: TableQuery, league: League) ->
     league = _league_of(name, league)
     team, is_known = find_team(context, name, league)
 
-    wanted = _requested_days(context, expression)
-    if isinstance(wanted, DateRange):
+    requested = _requested_days(context, expression)
+    if isinstance(requested, DateRange):
         games = _games_of_days(
             context,
             league,
             team,
-            wanted,
+            requested,
         )
         if games:
             return games
@@ -57,18 +57,18 @@ def _games_on_date(context: LookupContext, query: TableQuery, league: League) ->
         # An empty calendar proves something only of a known team, and on days that were asked for.
         if expression is not None:
             error_type = NoGameError if is_known else NotFoundError
-            days = format_days(wanted.first, wanted.last)
+            days = format_days(requested.first, requested.last)
             raise error_type(f"the graph has no game of {team or 'any team'} on {days}")
-        wanted = NearestGames(step=-1)
+        requested = NearestGames(step=-1)
 
     # "Last five games" means all five; "latest" the first, which is the nearest.
-    context.first_is_meant = wanted.count is None
+    context.first_is_meant = requested.count is None
     return find_nearest_games(
         context,
         league,
         team,
-        wanted.step,
-        wanted.count or query.rows,
+        requested.step,
+        requested.count or query.rows,
     )
 
 
@@ -121,21 +121,21 @@ def _requested_days(context: LookupContext, expression: str | None) -> DateRange
 
 def _periods(span: DateRange) -> list[str]:
     """The dates to ask for: the server takes a day, a month or a year, so a few calls cover any span."""
-    first = span.first
-    last = span.last
+    first_day = span.first
+    last_day = span.last
     if span.is_day:
-        return [first.isoformat()]
+        return [first_day.isoformat()]
 
-    is_long = (last - first).days > _MAX_DAYS_BY_MONTH
-    if is_long or first.year != last.year:
-        return [str(year) for year in range(first.year, last.year + 1)]
-    return [f"{first:%Y}-{month:02}" for month in range(first.month, last.month + 1)]
+    is_long = (last_day - first_day).days > _MAX_DAYS_BY_MONTH
+    if is_long or first_day.year != last_day.year:
+        return [str(year) for year in range(first_day.year, last_day.year + 1)]
+    return [f"{first_day:%Y}-{month:02}" for month in range(first_day.month, last_day.month + 1)]
 
 
-def _league_of(name: str | None, asked: League) -> League:
+def _league_of(name: str | None, league: League) -> League:
     """The league whose games are asked; the other one if only that one has a team of the name."""
     if name is None:
-        return asked
-    other: League = "nba" if asked == "soccer" else "soccer"
-    is_only_there = not team_spelling(name, asked)[1] and team_spelling(name, other)[1]
-    return other if is_only_there else asked
+        return league
+    other_league: League = "nba" if league == "soccer" else "soccer"
+    is_only_there = not team_spelling(name, league)[1] and team_spelling(name, other_league)[1]
+    return other_league if is_only_there else league

@@ -2,9 +2,10 @@
 
 from crag.graph.writing.bank import BankError, Example, load_bank, write_examples
 from crag.graph.writing.choice import ExampleChoice, ExampleIndex, Neighbourhood
+from crag.graph.writing.invented_dates import invented_dates
 from crag.graph.writing.nearest_games import with_nearest_games
 from crag.graph.writing.prompt import write_completion, write_prompt
-from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls, invented_dates
+from crag.graph.writing.writer import CallRequest, CallWriter, WrittenCalls
 
 __all__ = [
     "BankError",

@@ -1,7 +1,8 @@
 """Chooses the examples for a question: the most similar ones of the bank, or fixed ones for a domain.
 
-Similarity mixes two cosines: of the questions (domain and topic), and of their forms without names (the calls): "who
-directed rear window?" and "who directed jaws?" have one form. Names are the words that do not recur in the bank.
+Similarity mixes two cosines: of the questions (domain and topic), and of their skeletons, the questions without names
+(the calls): "who directed rear window?" and "who directed jaws?" have one skeleton. Names are the words that do not
+recur in the bank.
 """
 
 import functools
@@ -20,8 +21,8 @@ from crag.graph.schema import Domain
 from crag.graph.writing.bank import Example, load_bank, load_folder
 from crag.settings import KgWriterSettings
 
-FORM_WEIGHT = 1 / 3
-"""Weight of the form; values from 1/4 to 1/2 change little."""
+SKELETON_WEIGHT = 1 / 3
+"""Weight of the skeleton's cosine, the question's has the rest; values from 1/4 to 1/2 change little."""
 VOTERS = 5
 """Most similar examples that vote on a question's domain."""
 VOTE_SHARPNESS = 12.0
@@ -45,23 +46,23 @@ class ExampleIndex:
 
     def __init__(self, bank: Sequence[Example], dense: DenseEncoder | None) -> None:
         self._bank = bank
-        self._form = QuestionForm(bank)
+        self._maker = SkeletonMaker(bank)
         self._questions = [example.question for example in bank]
-        self._forms = [self._form.of(_without_names(example)) for example in bank]
+        self._skeletons = [self._maker.skeleton(_without_names(example)) for example in bank]
         self._dense = dense
-        self._words = WordVectors([*self._questions, *self._forms])
+        self._word_vectors = WordVectors([*self._questions, *self._skeletons])
 
     @functools.cached_property
     def vectors(self) -> Vectors:
         """The bank, one row per example, encoded on first use; loads the encoder."""
         if self._dense is None:
-            questions = self._words.encode(self._questions)
-            forms = self._words.encode(self._forms)
+            questions = self._word_vectors.encode(self._questions)
+            skeletons = self._word_vectors.encode(self._skeletons)
         else:
             self._dense.warm_up()
             questions = encode_with_cache(self._dense, self._questions)
-            forms = encode_with_cache(self._dense, self._forms)
-        return _joined(questions, forms)
+            skeletons = encode_with_cache(self._dense, self._skeletons)
+        return _joined(questions, skeletons)
 
     def nearest(
         self,
@@ -73,45 +74,45 @@ class ExampleIndex:
         if not questions:
             return []
 
-        forms = [self._form.of(question) for question in questions]
-        vectors = _joined(self._encode(questions), self._encode(forms))
-        similarities = vectors @ self.vectors.T  # questions x examples
+        skeletons = [self._maker.skeleton(question) for question in questions]
+        vectors = _joined(self._encode(questions), self._encode(skeletons))
+        similarity_matrix = vectors @ self.vectors.T  # questions x examples
 
         neighbourhoods: list[Neighbourhood] = []
-        for similarity, known_domain in zip(similarities, domains, strict=True):
+        for similarities, known_domain in zip(similarity_matrix, domains, strict=True):
             # Stable: equally similar examples stay in the order of the bank, in every run
-            best_first = np.argsort(-similarity, kind="stable")
-            domain = known_domain or self._vote(similarity, best_first[:VOTERS])
+            best_first = np.argsort(-similarities, kind="stable")
+            domain = known_domain or self._vote(similarities, best_first[:VOTERS])
 
             # The most similar example comes last: next to the question in the prompt.
             of_domain = [index for index in best_first if self._bank[index].domain is domain]
             examples = [self._bank[index] for index in of_domain[:count]]
             examples.reverse()
 
-            best_similarity = float(similarity[of_domain[0]])
+            best_similarity = float(similarities[of_domain[0]])
             neighbourhoods.append(Neighbourhood(domain, tuple(examples), best_similarity))
         return neighbourhoods
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         if self._dense is None:
-            return self._words.encode(texts)
+            return self._word_vectors.encode(texts)
         # Questions are compared with questions, so none gets the query instruction.
         vectors, _ = self._dense.encode_passages(texts)
         return vectors
 
-    def _vote(self, similarity: Vectors, nearest: Iterable[int]) -> Domain:
-        """The domain of most of the nearest examples, weighted by their similarity."""
+    def _vote(self, similarities: Vectors, nearest: Iterable[int]) -> Domain:
+        """The domain of most of the nearest examples (indices), weighted by similarity; one similarity per example."""
         votes: dict[Domain, float] = defaultdict(float)
         for index in nearest:
-            distance_to_best = float(similarity[index] - similarity.max())
+            gap_to_best = float(similarities[index] - similarities.max())  # at most 0
             # The best example has a whole vote, the others less the farther they are behind
-            votes[self._bank[index].domain] += exp(VOTE_SHARPNESS * distance_to_best)
+            votes[self._bank[index].domain] += exp(VOTE_SHARPNESS * gap_to_best)
         return max(votes, key=lambda domain: votes[domain])
 
 
-def _joined(questions: Vectors, forms: Vectors) -> Vectors:
+def _joined(questions: Vectors, skeletons: Vectors) -> Vectors:
     """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
-    weighted = [questions * sqrt(1 - FORM_WEIGHT), forms * sqrt(FORM_WEIGHT)]
+    weighted = [questions * sqrt(1 - SKELETON_WEIGHT), skeletons * sqrt(SKELETON_WEIGHT)]
     return np.hstack(weighted).astype(np.float32)
 
 
@@ -144,31 +145,32 @@ class WordVectors:
         return unit_vectors
 
 
-class QuestionForm:
+class SkeletonMaker:
     """Replaces names by marks. A word is not a name if at least two questions of a bank use it outside names.
 
-    Example: "who directed rear window?" has the form "who directed # ?".
+    Example: "who directed rear window?" has the skeleton "who directed # ?".
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
         counts: Counter[str] = Counter()
         for example in examples:
-            counts.update(set(_words(_without_names(example))))
+            distinct_words = set(_split_words(_without_names(example)))
+            counts.update(distinct_words)
         self._vocabulary = frozenset(word for word, count in counts.items() if count > 1)
 
-    def of(self, question: str) -> str:
-        """The form of a question: recurring words stay, each run of other words becomes one mark."""
-        form: list[str] = []
-        for word in _words(_NUMBER.sub(MARK, question)):
+    def skeleton(self, question: str) -> str:
+        """A question's recurring words; each run of other words becomes one mark."""
+        words: list[str] = []
+        for word in _split_words(_NUMBER.sub(MARK, question)):
             # "film's" stays if "film" recurs
             if word in self._vocabulary or word.removesuffix("'s") in self._vocabulary:
-                form.append(word)
-            elif not form or form[-1] != MARK:
-                form.append(MARK)
-        return " ".join(form)
+                words.append(word)
+            elif not words or words[-1] != MARK:
+                words.append(MARK)
+        return " ".join(words)
 
 
-def _words(text: str) -> Sequence[str]:
+def _split_words(text: str) -> Sequence[str]:
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
@@ -217,21 +219,20 @@ class ExampleChoice:
         neighbourhoods = self._neighbourhoods(questions, domains, include_itself=include_itself)
         choices: list[Neighbourhood] = []
         for question, neighbourhood in zip(questions, neighbourhoods, strict=True):
-            domain = neighbourhood.domain
-            candidates = neighbourhood.examples if self._fixed is None else self._fixed[domain]
+            candidates = neighbourhood.examples if self._fixed is None else self._fixed[neighbourhood.domain]
             # In training, a question must not find its own calls among the examples
             examples = [example for example in candidates if include_itself or example.question != question]
-
-            if self._fixed is not None:
-                first_examples = tuple(examples[: self._count])
-                choices.append(Neighbourhood(domain, first_examples))
-                continue
-
-            # The most similar one is the last.
-            start = max(0, len(examples) - self._count)
-            nearest = tuple(examples[start:])
-            choices.append(neighbourhood._replace(examples=nearest))
+            choices.append(self._keep_count(neighbourhood, examples))
         return choices
+
+    def _keep_count(self, neighbourhood: Neighbourhood, examples: Sequence[Example]) -> Neighbourhood:
+        """As many examples as the settings say: the first of the fixed ones, the most similar of the others."""
+        if self._fixed is not None:
+            return Neighbourhood(neighbourhood.domain, tuple(examples[: self._count]))
+
+        # The most similar one is the last. Not `examples[-count:]`: without examples (0) that would be all of them.
+        start = max(0, len(examples) - self._count)
+        return neighbourhood._replace(examples=tuple(examples[start:]))
 
     def _neighbourhoods(
         self,

@@ -4,7 +4,6 @@ The NBA's table has no calls of that kind, and small models put a date of an exa
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -54,19 +53,20 @@ def with_nearest_games(
     """
     if domain is not Domain.SPORTS:
         return program
-    asked = _asked_games(question, asked_at or pacific_now())
-    if asked is None:
+    games = _read_games(question, asked_at or pacific_now())
+    if games is None:
         return program
 
     statements: list[Statement] = []
-    for index, statement in enumerate(program.statements):
-        following = program.statements[index + 1 : index + 2]
-        statements.append(_with_games(statement, following, asked))
+    next_statements = [*program.statements[1:], None]
+    for statement, next_statement in zip(program.statements, next_statements, strict=False):
+        is_sorted = next_statement is not None and not isinstance(next_statement, Call)
+        statements.append(_put_games(statement, games, is_sorted=is_sorted))
     return Program(tuple(statements))
 
 
 @dataclass(frozen=True, slots=True)
-class _AskedGames:
+class _GamesInQuestion:
     """The last or next games that a question is about."""
 
     side: Literal["last", "next"]
@@ -76,27 +76,31 @@ class _AskedGames:
         return f"{self.side} game" if self.count == 1 else f"{self.side} {self.count} games"
 
 
-def _asked_games(question: str, asked_at: datetime) -> _AskedGames | None:
+def _read_games(question: str, asked_at: datetime) -> _GamesInQuestion | None:
     """The games that the question is about, if it is about games of one of these kinds and names no day."""
     text = " ".join(question.lower().split())
-    last = _LAST.search(text)
-    following = _NEXT.search(text)
-    match = last or following
-    if match is None or (last and following):
+    last_match = _LAST.search(text)
+    next_match = _NEXT.search(text)
+    match = last_match or next_match
+    # "Their last and their next game" are of both kinds
+    if match is None or (last_match and next_match):
         return None
     # "The last game of 2022" is that of a year
     if any(date.range is not None for date in find_dates(question, asked_at, Calendar.CIVIL)):
         return None
 
-    written = match["count"]
+    count_text = match["count"]
     count = 1
-    if written is not None:
-        count = int(written) if written.isdigit() else NUMBER_WORDS[written]
-    return _AskedGames("last" if last else "next", count)
+    if count_text is not None:
+        count = int(count_text) if count_text.isdigit() else NUMBER_WORDS[count_text]
+    return _GamesInQuestion("last" if last_match else "next", count)
 
 
-def _with_games(statement: Statement, following: Sequence[Statement], asked: _AskedGames) -> Statement:
-    """A call for games with those that are asked about; any other statement unchanged."""
+def _put_games(statement: Statement, games: _GamesInQuestion, *, is_sorted: bool) -> Statement:
+    """The statement with the games, if it is a call for games; any other statement unchanged.
+
+    `is_sorted`: the next statement sorts its rows, or takes their average.
+    """
     if not isinstance(statement, Call):
         return statement
 
@@ -104,22 +108,22 @@ def _with_games(statement: Statement, following: Sequence[Statement], asked: _As
     position = _date_position(table)
     if position is None:
         # The tables of last and next games have no date, and give one game unless the call says how many
-        has_count = asked.count > 1 and statement.take is None
-        return replace(statement, take=asked.count) if has_count else statement
+        needs_count = games.count > 1 and statement.take is None
+        return replace(statement, take=games.count) if needs_count else statement
 
-    missing = len(table.parameters) - len(statement.arguments)
-    arguments: list[Argument] = [*statement.arguments, *[None] * missing]
-    is_sorted = bool(following) and not isinstance(following[0], Call)
+    omitted_count = len(table.parameters) - len(statement.arguments)
+    arguments: list[Argument] = [*statement.arguments, *[None] * omitted_count]
     if arguments[position] is None and is_sorted:
         # All games of a team, sorted by date: the program finds the last one itself
         return statement
 
     # A call that takes some rows itself needs no number
-    wanted = replace(asked, count=1) if isinstance(statement.take, int) else asked
-    arguments[position] = str(wanted)
+    games_in_call = replace(games, count=1) if isinstance(statement.take, int) else games
+    arguments[position] = str(games_in_call)
     return replace(statement, arguments=tuple(arguments))
 
 
 def _date_position(table: Table) -> int | None:
+    """The position of the table's date among its parameters, if it has one."""
     kinds = [parameter.kind for parameter in table.parameters]
     return kinds.index(ParameterKind.DATE) if ParameterKind.DATE in kinds else None

@@ -45,24 +45,12 @@ _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re
 
 def agent(subject: Subject) -> Findings:
     """Without network and output on import, the agent answers in time, in the required form, in 75 tokens."""
-    needs_gpu = subject.settings.needs_gpu
-    can_run = not needs_gpu or shutil.which("nvidia-smi") is not None
-    if not can_run:
-        reason = (
-            f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
-        )
+    python = _choose_interpreter(subject)
+    reason = _reason_not_to_ask(subject, python)
+    if reason:
         yield note(f"not asked: {reason}")
 
-    python = str(subject.root / SERVING) if can_run and needs_gpu else sys.executable
-    if can_run and needs_gpu and Path(python).is_file():
-        try:
-            require_gpus(subject.settings, python)
-        except GpuError as error:
-            # A fault of this machine, not of the submission
-            yield note(f"not asked: {error}")
-            can_run = False
-
-    if not Path(python).is_file():
+    if not python.is_file():
         yield Finding(
             Level.ERROR,
             SERVING,
@@ -70,14 +58,44 @@ def agent(subject: Subject) -> Findings:
             "make serving",
         )
         return
+    yield from _rehearse(subject, python, asks=not reason)
 
+
+def _choose_interpreter(subject: Subject) -> Path:
+    """The evaluator's interpreter, which may be missing, if the preset needs GPUs and there are any; else this one."""
+    if subject.settings.needs_gpu and _has_gpus():
+        return subject.root / SERVING
+    return Path(sys.executable)
+
+
+def _reason_not_to_ask(subject: Subject, python: Path) -> str:
+    """Why the agent can only be imported on this machine; empty if it can also be asked."""
+    if not subject.settings.needs_gpu:
+        return ""
+    if not _has_gpus():
+        return f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+    if python.is_file():
+        try:
+            require_gpus(subject.settings, str(python))
+        except GpuError as error:
+            # A fault of this machine, not of the submission
+            return str(error)
+    return ""
+
+
+def _has_gpus() -> bool:
+    return shutil.which("nvidia-smi") is not None
+
+
+def _rehearse(subject: Subject, python: Path, *, asks: bool) -> Findings:
+    """Import the agent in an empty world and, if it `asks`, evaluate it there."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="preflight-")))
         graph = None
         # Task 1 has no graph under the evaluator
-        if can_run and subject.task in {"task2", "task3"}:
+        if asks and subject.task in {"task2", "task3"}:
             graph = os.environ.get(GRAPH_VARIABLE) or stack.enter_context(mock_graph())
-        rehearsal = _Rehearsal(subject, folder, python, graph)
+        rehearsal = _Rehearsal(subject, folder, str(python), graph)
 
         began = time.monotonic()
         process = rehearsal.import_agent()
@@ -85,19 +103,15 @@ def agent(subject: Subject) -> Findings:
         # An evaluator may read its own messages from standard output
         if process.stdout:
             problem = f"prints to standard output, which evaluators use: {one_line(process.stdout, 80)!r}"
-            yield Finding(
-                Level.ERROR,
-                AGENT_FILE,
-                problem,
-                "write to standard error, or use logging",
-            )
+            remedy = "write to standard error, or use logging"
+            yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
         # Without a card only the import can be rehearsed
-        if can_run and process.returncode == 0:
+        if asks and process.returncode == 0:
             process = rehearsal.evaluate()
-        if not rehearsal.predictions.is_file() and (process.returncode or can_run):
+        if not rehearsal.predictions.is_file() and (process.returncode or asks):
             yield _failure(process.stderr)
-        elif can_run:
+        elif asks:
             rows = [record.data for record in read_jsonl(rehearsal.predictions)]
             yield from _batch_findings(subject, rows, graph)
 

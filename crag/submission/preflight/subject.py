@@ -68,8 +68,9 @@ def first_few(names: list[str]) -> str:
     >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    shown, others = names[:3], names[3:]
-    return ", ".join(shown) + (f" and {len(others)} more" if others else "")
+    first_names = ", ".join(names[:3])
+    other_count = len(names) - 3
+    return f"{first_names} and {other_count} more" if other_count > 0 else first_names
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.
     for match, rule in _longest_first(text):
         start, end = match.span()
         # Part of a longer date that was read before.
-        if any(start < ends[other] and other < end for other in ends):
+        if any(start < ends[other_start] and other_start < end for other_start in ends):
             continue
         resolved = _resolve_match(rule, match, view, match[0])
         if resolved:
@@ -143,9 +143,13 @@ def _move_linked_dates(
     starts = sorted([*dates, *unused])
     neighbours = list(pairwise(starts))
     # Forwards, then backwards, so that a whole chain follows one date.
-    for one, other in [*neighbours, *((after, before) for before, after in reversed(neighbours))]:
-        if one in dates and other in unused and are_linked(text[ends[min(one, other)] : max(one, other)]):
-            dates[other] = unused.pop(other)
+    for start, neighbour in [*neighbours, *((after, before) for before, after in reversed(neighbours))]:
+        if (
+            start in dates
+            and neighbour in unused
+            and are_linked(text[ends[min(start, neighbour)] : max(start, neighbour)])
+        ):
+            dates[neighbour] = unused.pop(neighbour)
 
 
 def _longest_then_first(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:

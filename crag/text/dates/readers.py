@@ -240,11 +240,11 @@ def read_half(match: Match, _view: Viewpoint) -> DateRange:
 
 def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
     """For "2019-21": the years up to that of the century; None for a month ("2019-11") or a year that is not later."""
-    first = int(match["year"])
-    last = first - first % 100 + int(match["end"])
-    if int(match["end"]) <= 12 or last <= first:
+    first_year = int(match["year"])
+    last_year = first_year - first_year % 100 + int(match["end"])
+    if int(match["end"]) <= 12 or last_year <= first_year:
         return None
-    return DateRange(date(first, 1, 1), date(last, 12, 31))
+    return DateRange(date(first_year, 1, 1), date(last_year, 12, 31))
 
 
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:

@@ -202,11 +202,11 @@ def _is_day_of_month(around: Surroundings) -> bool:
 def _lacks_subject(around: Surroundings) -> bool:
     """Whether a title begins with a participle: "when was born on july 4 released?"; not "who was born on july 4?"."""
     before_preposition = [word for word in around.clause_before if word != "the"][:-1]
-    asked, auxiliary, participle = ["", "", "", *before_preposition][-3:]
+    asking_word, auxiliary, participle = ["", "", "", *before_preposition][-3:]
     if participle not in words.PARTICIPLES:
         return False
     if auxiliary in {"is", "was"}:
-        return asked in {"", "when", "where", "what", "long"}
+        return asking_word in {"", "when", "where", "what", "long"}
     # "Presidents born on ..." have their subject before the participle.
     return auxiliary not in words.PASSIVE_AUXILIARIES and not auxiliary.endswith("s")
 

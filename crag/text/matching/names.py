@@ -164,11 +164,13 @@ def _has_other_short_word(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a short word of one plain name is another word in the other, and not a misspelling of it."""
     if len(left) != len(right):
         return False
-    differing = [(one, other) for one, other in zip(left, right, strict=True) if one != other]
+    differing = [
+        (left_word, right_word) for left_word, right_word in zip(left, right, strict=True) if left_word != right_word
+    ]
     # The same words in another order: "Lopez, Jennifer"
     if sorted(left) == sorted(right):
         return False
-    return any(_is_other_short_word(one, other) for one, other in differing)
+    return any(_is_other_short_word(left_word, right_word) for left_word, right_word in differing)
 
 
 def _is_other_short_word(left: str, right: str) -> bool:
@@ -234,9 +236,9 @@ def is_one_letter_apart(left: str, right: str) -> bool:
         return False
     before = first[: differing[0]]
     letter = first[differing[0]]
-    other = second[differing[0]]
+    other_letter = second[differing[0]]
     begins_word = not before or before.endswith(" ")
-    return not begins_word and letter.isalpha() and other.isalpha()
+    return not begins_word and letter.isalpha() and other_letter.isalpha()
 
 
 def same_name(left: str, right: str) -> bool:

@@ -53,9 +53,9 @@ def title_forms(title: str) -> Iterator[str]:
 
     *stem, final = form.split() or [""]
     letters_of = {number: letter for letter, number in _LETTERS.items()}
-    other = _LETTERS.get(final) or letters_of.get(final)
-    if stem and other is not None:
-        yield " ".join([*stem, other])
+    other_final = _LETTERS.get(final) or letters_of.get(final)
+    if stem and other_final is not None:
+        yield " ".join([*stem, other_final])
 
 
 def best_title_match(title: str, candidates: Sequence[str]) -> NameMatch | None:

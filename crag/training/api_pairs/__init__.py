@@ -48,6 +48,11 @@ _SECURITY = re.compile(
 _LEGAL_FORM = re.compile(
     r",? (?:inc\.?|corp\.?|corporation|ltd\.?|limited|plc|n\.v\.|s\.a\.|co\.?|company|l\.p\.)$", re.IGNORECASE
 )
+"""At the end of a listed name, which still has its dots and commas.
+
+Not `crag.text.matching.LEGAL_FORMS`, which are those of plain names, and more: with "llc", "ag" and "se" more spellings
+would name a company, and pairs would fall into other groups than before.
+"""
 
 CompanyNames = Mapping[str, str]
 """Normalised name of a company -> its ticker in lower case."""

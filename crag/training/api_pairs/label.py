@@ -72,14 +72,14 @@ class LabelledQuestion:
         """A line of the journal; `failed` if the engine gave nothing at all, `kept` what the output has besides."""
         # Also without any attempt: both are 0
         all_failed = self.outcomes.total() == self.outcomes["failed"]
-        asked = {name: self.row[name] for name in _ASKED_FIELDS if name in self.row}
+        question_fields = {name: self.row[name] for name in _ASKED_FIELDS if name in self.row}
         return {
             "interaction_id": self.row.get("interaction_id"),
             "domain": self.row.get("domain", "unknown"),
             "outcomes": dict(self.outcomes),
             "failed": self.kept is None and all_failed,
             "kept": self.kept,
-            "asked": asked,
+            "asked": question_fields,
             "tried": self.tried,
         }
 

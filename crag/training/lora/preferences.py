@@ -70,11 +70,11 @@ def tokenize_pairs(folder: Path, pairs: Sequence[PreferencePair], max_tokens: in
     Raises DatasetError: a prompt does not fit the model of this folder, or every pair is too long.
     """
     rejected_examples = [replace(pair, completion=pair.rejected) for pair in pairs]
-    chosen = tokenize(folder, pairs, _UNLIMITED).kept
+    chosen_examples = tokenize(folder, pairs, _UNLIMITED).kept
     rejected = tokenize(folder, rejected_examples, _UNLIMITED).kept
 
     tokenized = TokenPairs([], Counter(), Counter())
-    for pair, better, worse in zip(pairs, chosen, rejected, strict=True):
+    for pair, better, worse in zip(pairs, chosen_examples, rejected, strict=True):
         tokens = TokenPair(better.prompt, better.completion, worse.completion)
         if tokens.length > max_tokens:
             tokenized.too_long[pair.source] += 1

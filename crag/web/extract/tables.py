@@ -30,7 +30,7 @@ _Label = tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Cell:
+class GridCell:
     """A cell and the slots that it covers."""
 
     element: Element
@@ -42,7 +42,7 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Row:
+class GridRow:
     """A row of the grid: its cells by column.
 
     `is_head`: it stands in the table's head. `is_layout`: its cells hold too much for a line.
@@ -51,17 +51,17 @@ class Row:
     index: int
     is_head: bool
     is_layout: bool = False
-    cells: dict[int, Cell] = field(default_factory=dict)
+    cells: dict[int, GridCell] = field(default_factory=dict)
 
-    def distinct_cells(self) -> list[Cell]:
+    def distinct_cells(self) -> list[GridCell]:
         """The cells from left to right, each once."""
         return list(dict.fromkeys(self.cells[column] for column in sorted(self.cells)))
 
-    def filled_cells(self) -> list[Cell]:
+    def filled_cells(self) -> list[GridCell]:
         """Those with text."""
         return [cell for cell in self.distinct_cells() if cell.text]
 
-    def text_of(self, cell: Cell) -> str:
+    def text_of(self, cell: GridCell) -> str:
         """The text of a cell; in a row below its first only if it is short."""
         is_repeated = self.index != cell.row
         return "" if is_repeated and len(cell.text) > _MAX_REPEATED_CHARACTERS else cell.text
@@ -70,12 +70,12 @@ class Row:
 # --- forming the grid -------------------------------------------------------------------------------------------------
 
 
-def form_table(table: Element) -> list[Row]:
+def form_table(table: Element) -> list[GridRow]:
     """The rows of a table's grid; the cells have no text yet.
 
     A span of rows ends with its row group, and ``rowspan=0`` reaches to that end.
     """
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     for is_head, group in _row_groups(table):
         _add_row_group(rows, is_head, group)
     return rows
@@ -133,10 +133,10 @@ def _outside_cells(row: Element) -> Iterator[Element | str]:
             yield child
 
 
-def _add_row_group(rows: list[Row], is_head: bool, elements: Sequence[Element]) -> None:
+def _add_row_group(rows: list[GridRow], is_head: bool, elements: Sequence[Element]) -> None:
     """Place the cells of a group's rows in the first free slots."""
     start = len(rows)
-    rows.extend(Row(index, is_head) for index in range(start, start + len(elements)))
+    rows.extend(GridRow(index, is_head) for index in range(start, start + len(elements)))
     for index, element in enumerate(elements, start):
         column = 0
         for cell_element in element.elements():
@@ -150,12 +150,12 @@ def _add_row_group(rows: list[Row], is_head: bool, elements: Sequence[Element]) 
             width = min(width, _MAX_COLUMNS - column)
             if width <= 0:
                 break
-            cell = Cell(cell_element, index, column, width, is_header=cell_element.name == "th")
+            cell = GridCell(cell_element, index, column, width, is_header=cell_element.name == "th")
             _cover_slots(rows[index : index + height], cell)
             column += width
 
 
-def _cover_slots(rows: Iterable[Row], cell: Cell) -> None:
+def _cover_slots(rows: Iterable[GridRow], cell: GridCell) -> None:
     for row in rows:
         for column in range(cell.column, cell.column + cell.width):
             # Where cells overlap the first one stays.
@@ -172,7 +172,7 @@ def _read_span(element: Element, attribute: str) -> int:
 # --- writing the rows -------------------------------------------------------------------------------------------------
 
 
-def is_data_table(rows: Sequence[Row]) -> bool:
+def is_data_table(rows: Sequence[GridRow]) -> bool:
     """Whether a table holds data, not layout: two rows with two filled cells, or one with a header beside a value."""
     rows_of_values = 0
     for row in rows:
@@ -197,14 +197,14 @@ def row_text(cells: Iterable[str]) -> str:
     return row if has_several_cells else without_empty_cells
 
 
-def plain_rows(rows: Sequence[Row]) -> Iterator[str]:
+def plain_rows(rows: Sequence[GridRow]) -> Iterator[str]:
     """A line for each row, with its cells in their columns: ``2018 | B | Jon Ek``."""
     columns = _columns_with_text(rows)
     for row in rows:
         yield _plain_row(row, columns)
 
 
-def labelled_rows(rows: Sequence[Row]) -> Iterator[str]:
+def labelled_rows(rows: Sequence[GridRow]) -> Iterator[str]:
     """A line for each row: ``Year: 2010 | Player: Ann Berg`` under headers, ``Born: 1969`` for a header and its value.
 
     A row of one cell is a title or the name of a section, never a header. A header over several columns is one of each
@@ -235,7 +235,7 @@ class _Kind(Enum):
     """At most one filled cell: a title, the name of a section, an empty row, a row of layout."""
 
 
-def _read_kinds(rows: Iterable[Row]) -> list[_Kind]:
+def _read_kinds(rows: Iterable[GridRow]) -> list[_Kind]:
     kinds: list[_Kind] = []
     for row in rows:
         kind = _kind_of(row)
@@ -247,7 +247,7 @@ def _read_kinds(rows: Iterable[Row]) -> list[_Kind]:
     return kinds
 
 
-def _kind_of(row: Row) -> _Kind:
+def _kind_of(row: GridRow) -> _Kind:
     filled = row.filled_cells()
     if len(filled) < 2:
         return _Kind.SINGLE
@@ -269,18 +269,18 @@ def _has_values(kinds: Sequence[_Kind], index: int) -> bool:
     return False
 
 
-def _is_row_of_sums(row: Row) -> bool:
+def _is_row_of_sums(row: GridRow) -> bool:
     """Whether a row of header cells below a table's head holds numbers."""
     return not row.is_head and any(_NUMBER.fullmatch(cell.text) for cell in row.filled_cells())
 
 
-def _names_its_row(row: Row) -> bool:
+def _names_its_row(row: GridRow) -> bool:
     """Whether the only header of a row spans columns, as that of a sum does: it belongs to none of their headers."""
     filled = row.filled_cells()
     return _is_label_and_value(filled) and filled[0].is_header and filled[0].width > 1
 
 
-def _read_labels(upper_labels: Mapping[int, _Label], row: Row) -> dict[int, _Label]:
+def _read_labels(upper_labels: Mapping[int, _Label], row: GridRow) -> dict[int, _Label]:
     """The label of each column: its header, below that of the row above if it is another one."""
     labels = dict(upper_labels)
     for column, cell in row.cells.items():
@@ -292,7 +292,7 @@ def _read_labels(upper_labels: Mapping[int, _Label], row: Row) -> dict[int, _Lab
     return labels
 
 
-def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
+def _label_cells(labels: Mapping[int, _Label], row: GridRow) -> str:
     """The filled cells of a row, each after all headers of its column; over several columns once for each label."""
     parts = []
     for cell in row.filled_cells():
@@ -308,7 +308,7 @@ def _label_cells(labels: Mapping[int, _Label], row: Row) -> str:
     return " | ".join(parts)
 
 
-def _label_and_value(row: Row) -> str:
+def _label_and_value(row: GridRow) -> str:
     """``Born: 1969``, or "" if the row is not a label beside its value."""
     filled = row.filled_cells()
     if not _is_label_and_value(filled):
@@ -317,14 +317,14 @@ def _label_and_value(row: Row) -> str:
     return f"{label.text.removesuffix(':').strip()}: {value.text}"
 
 
-def _is_label_and_value(filled: Sequence[Cell]) -> bool:
+def _is_label_and_value(filled: Sequence[GridCell]) -> bool:
     """Whether the cells of a row are a header and its value; a colon also makes a header."""
     if len(filled) != 2 or filled[1].is_header:
         return False
     return filled[0].is_header or filled[0].text.endswith(":")
 
 
-def _columns_with_text(rows: Iterable[Row]) -> list[int]:
+def _columns_with_text(rows: Iterable[GridRow]) -> list[int]:
     """The columns in which a cell with text begins; others only keep those apart."""
     columns: set[int] = set()
     for row in rows:
@@ -332,7 +332,7 @@ def _columns_with_text(rows: Iterable[Row]) -> list[int]:
     return sorted(columns)
 
 
-def _plain_row(row: Row, columns: Iterable[int]) -> str:
+def _plain_row(row: GridRow, columns: Iterable[int]) -> str:
     texts = []
     for column in columns:
         cell = row.cells.get(column)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
-from crag.web.extract.tables import Cell, Row, form_table, is_data_table, labelled_rows, misplaced, plain_rows
+from crag.web.extract.tables import GridCell, GridRow, form_table, is_data_table, labelled_rows, misplaced, plain_rows
 
 MAX_TEXT_CHARACTERS = 300_000
 """Of a page's text: some fifty times the longest article that a context has room for."""
@@ -244,7 +244,7 @@ class _Writer:
             if written_characters > MAX_TEXT_CHARACTERS:
                 break
 
-    def _read_cells(self, rows: Iterable[Row]) -> None:
+    def _read_cells(self, rows: Iterable[GridRow]) -> None:
         """Read the texts of all cells; rows with a cell that holds a table or a long text are layout."""
         for row in rows:
             starting_cells = [cell for cell in row.distinct_cells() if cell.row == row.index]
@@ -257,7 +257,7 @@ class _Writer:
                 for cell in starting_cells:
                     cell.text = ""
 
-    def _read_cell(self, cell: Cell) -> str:
+    def _read_cell(self, cell: GridCell) -> str:
         """The text of a cell on one line; items of a list are set apart by commas."""
         if cell.element.is_boilerplate and not self._with_boilerplate:
             return ""
@@ -271,7 +271,7 @@ class _Writer:
             text += f"{joint}{part}"
         return text.strip()
 
-    def _write_cells(self, row: Row) -> None:
+    def _write_cells(self, row: GridRow) -> None:
         """Write the cells that begin in a row as blocks."""
         for cell in row.distinct_cells():
             if cell.row == row.index:

@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
-from crag.evaluation.report.page import write_report
+from crag.evaluation.report.run_page import write_report
 from tests.evaluation.report.conftest import complaints
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 

@@ -14,7 +14,7 @@ import pytest
 
 from crag.commands.evaluate import main as evaluate
 from crag.commands.report import main
-from crag.evaluation.report.page import write_report
+from crag.evaluation.report.run_page import write_report
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run

@@ -8,8 +8,8 @@ import pytest
 
 from crag.commands.report import main
 from crag.core.files import DatasetError
-from crag.evaluation.report.page import write_report
 from crag.evaluation.report.pictures import write_pictures
+from crag.evaluation.report.run_page import write_report
 from tests.evaluation.report.example import record, trace, write_run
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,7 +4,7 @@ import pytest
 
 from crag.graph.schema import Domain
 from crag.graph.writing.bank import load_bank
-from crag.graph.writing.choice import MARK, ExampleIndex, QuestionForm
+from crag.graph.writing.choice import MARK, ExampleIndex, SkeletonMaker
 
 BANK = load_bank()
 
@@ -35,8 +35,8 @@ def test_the_nearest_example_asks_for_the_same_key_even_by_words_alone(
 
 
 @pytest.fixture(scope="module")
-def form() -> QuestionForm:
-    return QuestionForm(load_bank())
+def maker() -> SkeletonMaker:
+    return SkeletonMaker(load_bank())
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def form() -> QuestionForm:
         ("how many grammy awards has björk won?", "how many grammy awards has wolfmother won?"),
     ],
 )
-def test_names_and_numbers_make_no_difference(form: QuestionForm, one: str, other: str) -> None:
-    assert form.of(one) == form.of(other)
-    assert MARK in form.of(one)
+def test_names_and_numbers_make_no_difference(maker: SkeletonMaker, one: str, other: str) -> None:
+    assert maker.skeleton(one) == maker.skeleton(other)
+    assert MARK in maker.skeleton(one)

@@ -77,7 +77,7 @@ def test_right_over_silent_over_wrong_as_often_as_sampled(
 def test_pairs_are_asked_in_the_words_of_the_preset_and_the_card_counts_their_kinds(tmp_path: Path) -> None:
     sampled(tmp_path, OPENED, "1911", "1911", "1934")
     pairs = read_pairs_of_answers(tmp_path / "pairs.jsonl")
-    prompt = PROMPTS["controlled"].render(token_limit=50, query_time="", context=BRIDGE, query=OPENED)
+    prompt = PROMPTS["controlled"].render(word_limit=50, query_time="", context=BRIDGE, query=OPENED)
     assert {pair.messages for pair in pairs} == {prompt}
     assert {pair.groups for pair in pairs} == {(OPENED,)}
 
