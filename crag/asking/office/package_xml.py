@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
+_UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+DAMAGE = (*_UNPACKING, ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError)
+"""What zipfile, lxml, openpyxl and python-pptx raise where a part is missing, damaged, or not as they expect."""
+
 _TYPES = "[Content_Types].xml"
 _TYPE = "{http://schemas.openxmlformats.org/package/2006/content-types}Override"
 _NEEDED = frozenset({_TYPES, "_rels/.rels", "ppt/presentation.xml", "ppt/_rels/presentation.xml.rels"})
@@ -39,7 +43,7 @@ def without_damaged_parts(content: bytes) -> bytes:
                 part = archive.read(name)
                 if name.endswith((".xml", ".rels")):
                     parse_xml(part)
-            except (zipfile.BadZipFile, zlib.error, EOFError, etree.XMLSyntaxError):
+            except (*_UNPACKING, etree.XMLSyntaxError):
                 damaged.add(name)
         return content if not damaged or damaged & _NEEDED else _empty_parts(archive, damaged)
 
@@ -72,7 +76,7 @@ def read_core_title(content: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             properties = parse_xml(archive.read("docProps/core.xml"))
-    except (KeyError, zipfile.BadZipFile, zlib.error, etree.XMLSyntaxError):
+    except (*_UNPACKING, KeyError, etree.XMLSyntaxError):
         return ""
     title = properties.findtext("{http://purl.org/dc/elements/1.1/}title")
     return " ".join((title or "").split())

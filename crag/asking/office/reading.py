@@ -67,7 +67,7 @@ def _read_workbook(content: bytes) -> OfficeReply:
         for page in table_pages(sheet.rows):
             page_part = part if page.is_whole else row_part(page.first, page.last, part)
             pages.append(PageReply(html=page.html, part=page_part))
-    return OfficeReply(title=workbook.title, pages=pages, note=workbook.note)
+    return OfficeReply(title=read_core_title(content), pages=pages, note=workbook.note)
 
 
 def _read_slides(content: bytes) -> OfficeReply:

@@ -7,7 +7,7 @@ from crag.asking.office.charts import CHART, read_chart
 from crag.asking.office.diagrams import DIAGRAM, diagram_markup
 from crag.asking.office.drawing_text import DRAWING, body_markup, body_text
 from crag.asking.office.extended_charts import EXTENDED_CHART, read_extended_chart
-from crag.asking.office.package_xml import parse_xml
+from crag.asking.office.package_xml import DAMAGE, parse_xml
 from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ _FRAME_CONTENT = f"{DRAWING}graphic/{DRAWING}graphicData/*"
 _ON = frozenset({"1", "true"})
 _SHAPES = frozenset(f"{SLIDE}{name}" for name in ("sp", "grpSp", "graphicFrame"))
 """Those that may have text; lines, pictures and ink have none."""
-
-DAMAGE = (ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError)
-"""What python-pptx and lxml raise where a part is missing, damaged, or not as they expect."""
 
 Place = tuple[int, int]
 """From the top, and from the left."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.drawing_text import body_markup, body_text
-from crag.asking.office.package_xml import without_damaged_parts
-from crag.asking.office.shapes import DAMAGE, SLIDE, Place, ShapeReader, choose_alternatives, is_hidden
+from crag.asking.office.package_xml import DAMAGE, without_damaged_parts
+from crag.asking.office.shapes import SLIDE, Place, ShapeReader, choose_alternatives, is_hidden
 from crag.asking.raised_text import to_html, without_marks
 
 if TYPE_CHECKING:
