@@ -110,12 +110,7 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
     if is_form(rows):
         return _SheetTable(titles, (), block, is_form=True)
     heads = count_head_rows(rows)
-    names: Row = ()
-    if heads == 1:
-        names = rows[0]
-    elif heads == 2:
-        names = join_head_rows(rows[0], rows[1])
-    return _SheetTable(titles, names, block[heads:])
+    return _SheetTable(titles, join_head_rows(rows[:heads]), block[heads:])
 
 
 def _split_titles(rows: Sequence[NumberedRow]) -> tuple[list[str], list[NumberedRow]]:
