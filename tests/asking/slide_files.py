@@ -2,8 +2,7 @@
 
 import io
 import re
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import pptx
 from lxml import etree
@@ -12,6 +11,8 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.util import Inches
+
+from tests.asking.package_files import with_parts
 
 PART = "rId2"
 CHART_PART = r"ppt/charts/chart\d+\.xml"
@@ -73,21 +74,6 @@ def build_chart(
         return text
 
     return with_parts(saved(presentation), {CHART_PART: change})
-
-
-def with_parts(content: bytes, changes: Mapping[str, Callable[[str], str | None]]) -> bytes:
-    """The package with the parts changed whose name fits a pattern; one that becomes None goes."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(file, "w") as changed:
-        for name in archive.namelist():
-            part: bytes | None = archive.read(name)
-            for pattern, change in changes.items():
-                if part is not None and re.fullmatch(pattern, name):
-                    text = change(part.decode())
-                    part = None if text is None else text.encode()
-            if part is not None:
-                changed.writestr(name, part)
-    return file.getvalue()
 
 
 HIDDEN = 'hidden="1"'

@@ -1,6 +1,5 @@
 """Tests: a slide is read as its viewer sees it, whatever its shapes are made of; damage costs the part that has it."""
 
-from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -11,6 +10,7 @@ from crag.asking.kinds import Kind
 from crag.asking.office.reading import read_office
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
+from tests.asking.package_files import Change, damage, remove, with_parts
 from tests.asking.slide_files import (
     CHART_PART,
     EQUATION,
@@ -25,7 +25,6 @@ from tests.asking.slide_files import (
     paragraph,
     run,
     table,
-    with_parts,
 )
 
 SETTINGS = ExtractSettings(labelled_tables=True)
@@ -282,14 +281,6 @@ def test_what_a_chart_of_points_shows(
     assert read(build_chart(kind, data, edit)) == (lines, "")
 
 
-def damage(_: str) -> str:
-    return "<not xml"
-
-
-def remove(_: str) -> None:
-    """The part is missing."""
-
-
 def forget_values(text: str) -> str:
     return text.replace("c:pt", "c:point")
 
@@ -313,9 +304,7 @@ SLIDE = r"ppt/slides/slide1\.xml"
     ],
     ids=["chart", "no chart", "chart without values", "notes", "layout", "properties", "slide", "no slide"],
 )  # fmt: skip
-def test_a_damaged_part_costs_no_other(
-    part: str, change: Callable[[str], str | None], lines: list[str], note: str
-) -> None:
+def test_a_damaged_part_costs_no_other(part: str, change: Change, lines: list[str], note: str) -> None:
     content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
     assert read(with_parts(content, {part: change})) == (lines, note)
 
