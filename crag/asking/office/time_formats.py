@@ -6,10 +6,10 @@ from functools import lru_cache
 
 _FORMATS = 1000
 """Remembered: a file has few, each for many cells."""
-_ELAPSED = r"\[(?:h+|m+|s+)\]"
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]")
 """Hours, minutes or seconds that may be more than a day, an hour or a minute has."""
 _NO_LETTERS = re.compile(
-    rf'"[^"]{{0,255}}"|\\.|[_*].|(?!{_ELAPSED})\[[^\]]{{0,255}}\]|AM/PM|A/P|General', re.IGNORECASE
+    r'"[^"]{0,255}"|\\.|[_*].|(?!\[(?:h+|m+|s+)\])\[[^\]]{0,255}\]|AM/PM|A/P|General', re.IGNORECASE
 )
 """Literals, languages, colours, conditions, halves of a day."""
 _TIME_LETTERS = frozenset("ymdhs")
@@ -35,7 +35,7 @@ def is_time_format(number_format: str) -> bool:
 
 def is_duration_format(number_format: str) -> bool:
     """Whether a format shows a duration: ``[h]:mm``."""
-    return bool(re.search(_ELAPSED, _letters(number_format).replace("n", "m")))
+    return bool(_ELAPSED.search(_letters(number_format).replace("n", "m")))
 
 
 def show_moment(moment: datetime | date | time, number_format: str) -> str:

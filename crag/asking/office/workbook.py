@@ -19,7 +19,7 @@ from crag.asking.office.time_formats import show_moment
 if TYPE_CHECKING:
     from openpyxl.reader.excel import ExcelReader
 
-_CALCULATE_FIRST = re.compile(rb'fullCalcOnLoad="(?:1|true)"')
+_CALCULATE_FIRST = re.compile(r'fullCalcOnLoad="(?:1|true)"')
 """Asks Excel to calculate all formulas: some programs write 0 for each until then."""
 
 
@@ -89,7 +89,8 @@ class _CellReader:
         self._style_sheet = reader.wb.create_sheet()
         self._styles: dict[int, _Style] = {}
         self._first_day = FIRST_DAY_1904 if reader.wb.epoch == FIRST_DAY_1904 else FIRST_DAY
-        self._is_zero_doubtful = bool(_CALCULATE_FIRST.search(reader.archive.read("xl/workbook.xml")))
+        workbook = reader.archive.read("xl/workbook.xml").decode("utf-8", "replace")
+        self._is_zero_doubtful = bool(_CALCULATE_FIRST.search(workbook))
         self._shared_texts: list[str] = []
         shared = reader.package.find(SHARED_STRINGS)
         if shared is not None:
