@@ -23,4 +23,9 @@ def to_html(text: str) -> str:
     # A superscript may come in several runs.
     joined = text.replace(NOT_RAISED + RAISED, "")
     markup = _SUPERSCRIPT.sub(r"<sup>\1</sup>", html.escape(joined))
-    return _MARK.sub("", markup)
+    return without_marks(markup)
+
+
+def without_marks(text: str) -> str:
+    """A text without the marks of its superscripts."""
+    return _MARK.sub("", text)

@@ -1,7 +1,7 @@
 """What a table of texts says of itself: the rows that name its columns, or labels beside their values."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 Row = Sequence[str]
@@ -11,33 +11,55 @@ _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
 _DATE = re.compile(r"(?:1[89]|20|21)\d\d-\d\d(?:-\d\d)?|\d\d?[./]\d\d?[./](?:\d\d){1,2}")
 _VALUE = re.compile(r"[-+(]?\s?(?:[$€£¥]|[A-Z]{3}\s)?\s?[-+]?\d")
 """The beginning of a number with or without a unit, or of a date; ``B14`` is none."""
-_NO_VALUE = re.compile(r"\W*|n/?a|none|unknown|tb[acd]", re.IGNORECASE)
+_NO_VALUE = re.compile(r"\W*|n/?a|none|unknown|tb[acd]|#[a-z/0]{3,10}[!?]?", re.IGNORECASE)
+"""No value yet, or an error of a workbook such as ``#DIV/0!``."""
 _MOST_HEADER_CHARACTERS = 100
+_MOST_HEAD_ROWS = 4
 _LEAST_MIXED_SHARE = 0.3
 """Of the values of a form that are numbers, or that are texts: a column has one of the two."""
 
 
 def count_head_rows(rows: Sequence[Row]) -> int:
-    """How many rows at the top name the columns: none, one, or two if the first spans columns of the second.
+    """How many rows at the top name the columns: none, one, or more if each spans columns of the next.
 
     >>> count_head_rows([["", "2022", "", "2023"], ["region", "units", "price", "units"], ["north", "12", "8", "15"]])
     2
     """
     if not rows or not names_columns(rows[0], rows[1:]):
         return 0
-    spans_columns = any(not upper.strip() and lower.strip() for upper, lower in _inner_pairs(rows[0], rows[1:2]))
-    is_second_level = len(rows) > 2 and all(_is_label(cell) for cell in filled_cells(rows[1]))
-    return 2 if spans_columns and is_second_level and stands_above_numbers(rows[1], rows[2:]) else 1
+    levels = 1
+    while levels < min(_MOST_HEAD_ROWS, len(rows) - 1) and _is_next_level(rows[levels - 1], rows[levels]):
+        levels += 1
+    # The last row of names is above numbers.
+    while levels > 1 and not stands_above_numbers(rows[levels - 1], rows[levels:]):
+        levels -= 1
+    return levels
 
 
-def join_head_rows(upper: Row, lower: Row) -> list[str]:
-    """The names of the columns under two rows of names: ``2022 units``."""
+def _is_next_level(upper: Row, lower: Row) -> bool:
+    """Whether a row of labels has some below blank cells of the row above it, which spans them."""
+    spans_columns = any(not above.strip() and below.strip() for above, below in _inner_pairs(upper, lower))
+    return spans_columns and all(_is_label(cell) for cell in filled_cells(lower))
+
+
+def join_head_rows(rows: Sequence[Row]) -> list[str]:
+    """The names of the columns under rows of names, each of which may span columns of the next.
+
+    >>> join_head_rows([["", "2022", ""], ["region", "units", "price"]])
+    ['region', '2022 units', '2022 price']
+    """
     names = []
-    above = ""
-    for upper_cell, lower_cell in zip_longest(upper, lower, fillvalue=""):
-        above = upper_cell.strip() or (above if lower_cell.strip() else "")
-        below = lower_cell.strip()
-        names.append(above if below in {"", above} else f"{above} {below}".strip())
+    current = [""] * len(rows)
+    for column in zip_longest(*rows, fillvalue=""):
+        cells = [cell.strip() for cell in column]
+        for level, cell in enumerate(cells):
+            is_spanned = any(cells[level + 1 :])
+            if cell or not is_spanned:
+                current[level] = cell
+            if cell:
+                current[level + 1 :] = [""] * (len(rows) - level - 1)
+        # A cell that was merged over rows has its text in each.
+        names.append(" ".join(dict.fromkeys(filter(None, current))))
     return names
 
 
@@ -98,11 +120,10 @@ def _is_label(cell: str) -> bool:
     return not _NUMBER.fullmatch(cell) or bool(_YEAR.fullmatch(cell))
 
 
-def _inner_pairs(upper: Row, lower_rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+def _inner_pairs(upper: Row, lower: Row) -> list[tuple[str, str]]:
     """The cells of a row behind its first filled one, each with the cell below."""
     start = next(index for index, cell in enumerate(upper) if cell.strip())
-    for lower in lower_rows:
-        yield from list(zip_longest(upper, lower, fillvalue=""))[start:]
+    return list(zip_longest(upper, lower, fillvalue=""))[start:]
 
 
 def stands_above_numbers(row: Row, later_rows: Sequence[Row]) -> bool:

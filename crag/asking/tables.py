@@ -68,19 +68,10 @@ def table_pages(rows: Sequence[Row]) -> Iterator[TablePage]:
 
 def _read_tables(numbered: Sequence[NumberedRow]) -> list[_SheetTable]:
     """The tables among the rows that are not blank."""
-    titles: list[str] = []
-    while numbered and _is_title(numbered[0][1], numbered[1:]):
-        titles += filled_cells(numbered[0][1])
-        numbered = numbered[1:]
-
+    titles, numbered = _split_titles(numbered)
     tables: list[_SheetTable] = []
     for block in _split_at_gaps(numbered):
-        rest = block
-        block_titles = []
-        while rest and _is_title(rest[0][1], rest[1:]):
-            block_titles += filled_cells(rest[0][1])
-            rest = rest[1:]
-
+        block_titles, rest = _split_titles(block)
         if not tables or _begins_table(rest, tables[-1]):
             tables.append(_read_table([*titles, *block_titles], rest))
             titles = []
@@ -119,17 +110,14 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
     if is_form(rows):
         return _SheetTable(titles, (), block, is_form=True)
     heads = count_head_rows(rows)
-    names: Row = ()
-    if heads == 1:
-        names = rows[0]
-    elif heads == 2:
-        names = join_head_rows(rows[0], rows[1])
-    return _SheetTable(titles, names, block[heads:])
+    return _SheetTable(titles, join_head_rows(rows[:heads]), block[heads:])
 
 
-def _is_title(row: Row, later_rows: Sequence[NumberedRow]) -> bool:
-    """Whether a row of one cell is above rows of several cells."""
-    return len(filled_cells(row)) == 1 and any(len(filled_cells(later)) > 1 for _, later in later_rows)
+def _split_titles(rows: Sequence[NumberedRow]) -> tuple[list[str], list[NumberedRow]]:
+    """The texts of the rows of one cell above the first row of several cells, and the other rows."""
+    count = next((count for count, (_, row) in enumerate(rows) if len(filled_cells(row)) > 1), 0)
+    titles = [cell for _, row in rows[:count] for cell in filled_cells(row)]
+    return titles, list(rows[count:])
 
 
 def _table_markup(table: _SheetTable, rows: Sequence[NumberedRow]) -> str:

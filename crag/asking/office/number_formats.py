@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
+from functools import lru_cache
 
 _PART = re.compile(
     r"""
@@ -95,7 +96,8 @@ def _with_minus(text: str, section: _Section, positive_section: _Section) -> str
     return text if has_own_words else f"-{text.strip()}"
 
 
-def _read_sections(number_format: str) -> list[_Section]:
+@lru_cache(1000)
+def _read_sections(number_format: str) -> tuple[_Section, ...]:
     """The sections of a format, which semicolons separate."""
     sections = [_Section()]
     for match in _PART.finditer(number_format):
@@ -114,7 +116,7 @@ def _read_sections(number_format: str) -> list[_Section]:
             section.parts.append((signs.get(text, _PartKind.LITERAL), text))
         elif kind:
             section.parts.append((_PartKind.LITERAL, text))
-    return sections
+    return tuple(sections)
 
 
 def _choose_section(value: float, sections: Sequence[_Section]) -> _Section:

@@ -1,14 +1,13 @@
 """The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
 
-import io
 import json
 import resource
 import sys
-import zipfile
 from typing import TypedDict
 
 from crag.asking.kinds import Kind
 from crag.asking.markdown import without_tags
+from crag.asking.office.package_xml import read_core_title
 from crag.asking.parts import row_part, sheet_part, slide_part
 from crag.asking.tables import table_pages
 
@@ -51,25 +50,11 @@ def _read_word(content: bytes) -> OfficeReply:
     from crag.asking.office.word import read_word
 
     markup, note = read_word(content)
-    title = _read_core_title(content)
+    title = read_core_title(content)
     if not title:
         _, opening, rest = markup.partition("<h1>")
         title = without_tags(rest.partition("</h1>")[0]) if opening else ""
     return OfficeReply(title=title, pages=[PageReply(html=markup, part="")], note=note)
-
-
-def _read_core_title(content: bytes) -> str:
-    """The title among the properties of a document (ECMA-376, part 2, 11)."""
-    from lxml import etree
-
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if "docProps/core.xml" not in archive.namelist():
-            return ""
-        properties = etree.fromstring(
-            archive.read("docProps/core.xml"), etree.XMLParser(resolve_entities=False, no_network=True)
-        )
-    title = properties.findtext("{http://purl.org/dc/elements/1.1/}title")
-    return " ".join((title or "").split())
 
 
 def _read_workbook(content: bytes) -> OfficeReply:
@@ -82,7 +67,7 @@ def _read_workbook(content: bytes) -> OfficeReply:
         for page in table_pages(sheet.rows):
             page_part = part if page.is_whole else row_part(page.first, page.last, part)
             pages.append(PageReply(html=page.html, part=page_part))
-    return OfficeReply(title=workbook.title, pages=pages, note=workbook.note)
+    return OfficeReply(title=read_core_title(content), pages=pages, note=workbook.note)
 
 
 def _read_slides(content: bytes) -> OfficeReply:
@@ -92,4 +77,7 @@ def _read_slides(content: bytes) -> OfficeReply:
     pages = []
     for number, markup in presentation.slides:
         pages.append(PageReply(html=markup, part=slide_part(number)))
-    return OfficeReply(title=presentation.title, pages=pages, note=presentation.note)
+    title = read_core_title(content)
+    if title in {"", "PowerPoint Presentation"}:
+        title = presentation.title
+    return OfficeReply(title=title, pages=pages, note=presentation.note)

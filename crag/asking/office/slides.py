@@ -1,27 +1,23 @@
-"""The slides of a PPTX as HTML, by python-pptx: titles, texts in reading order, tables, charts, notes."""
+"""The slides of a PPTX as HTML, by python-pptx: titles, texts in reading order, tables, charts, diagrams, notes."""
 
 import io
-from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from crag.asking.office.number_formats import show_number
-from crag.asking.office.time_formats import show_moment
-from crag.asking.raised_text import raised, to_html
-from crag.asking.tables import table_pages
+from crag.asking.office.drawing_text import body_markup, body_text
+from crag.asking.office.package_xml import DAMAGE, without_damaged_parts
+from crag.asking.office.shapes import SLIDE, Place, ShapeReader, choose_alternatives, is_hidden
+from crag.asking.raised_text import to_html, without_marks
 
 if TYPE_CHECKING:
-    from pptx.chart.chart import Chart
-    from pptx.shapes.base import BaseShape
+    from lxml.etree import _Element as Element
     from pptx.slide import Slide
-    from pptx.text.text import TextFrame
 
-_FIRST_DAY = datetime(1899, 12, 30)
-"""Day 0 of Excel (ECMA-376, part 1, 18.17.4.1)."""
+_EQUATION = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 
 
 class Slides(NamedTuple):
-    """The title of a presentation, its slides as HTML by number, and a note on what is not read."""
+    """The title of the first slide that has one, the slides as HTML by number, and a note on what is not read."""
 
     title: str
     slides: list[tuple[int, str]]
@@ -29,140 +25,104 @@ class Slides(NamedTuple):
 
 
 def read_slides(content: bytes) -> Slides:
-    """The slides that are shown."""
+    """The slides that are shown. Of a slide that is damaged in part, the rest."""
     import pptx
 
-    presentation = pptx.Presentation(io.BytesIO(content))
-    slides = []
-    hidden = []
-    for number, slide in enumerate(presentation.slides, start=1):
-        if slide.element.get("show") == "0":
-            hidden.append(str(number))
-        else:
-            slides.append((number, "".join(_slide_markup(slide))))
-
-    title = presentation.core_properties.title or ""
-    if not title or title == "PowerPoint Presentation":
-        title = _find_first_title(presentation.slides)
-    return Slides(title, slides, f"hidden slides are not read: {', '.join(hidden)}" if hidden else "")
-
-
-def _find_first_title(slides: Iterable["Slide"]) -> str:
-    """The title of the first slide that has one."""
-    for slide in slides:
-        shape = slide.shapes.title
-        if shape is not None and shape.has_text_frame and shape.text_frame.text.strip():
-            return " ".join(shape.text_frame.text.split())
-    return ""
+    presentation = pptx.Presentation(io.BytesIO(without_damaged_parts(content)))
+    reading = _Reading()
+    # `presentation.slides` fails as a whole if one is missing.
+    for number, entry in enumerate(presentation.element.iter(f"{SLIDE}sldId"), start=1):
+        try:
+            slide = presentation.part.related_slide(entry.rId)
+            if slide.element.get("show") in {"0", "false"}:
+                reading.hidden_slides.append(str(number))
+            else:
+                reading.read(number, slide)
+        except DAMAGE:
+            reading.faults.append(f"slide {number} is damaged and not read")
+    return Slides(reading.title, reading.slides, reading.note())
 
 
-def _slide_markup(slide: "Slide") -> Iterator[str]:
-    """The title as a heading, then all else from the top to the bottom, then the notes."""
-    title = slide.shapes.title
-    if title is not None and title.has_text_frame:
-        yield f"<h1>{to_html(' '.join(_frame_text(title.text_frame).split()))}</h1>\n"
+class _Reading:
+    """What was read of a presentation so far, and what was not."""
 
-    for shape in _in_reading_order(slide.shapes):
-        if title is None or shape.shape_id != title.shape_id:
-            yield from _shape_markup(shape)
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        yield from _paragraphs(slide.notes_slide.notes_text_frame)
+    def __init__(self) -> None:
+        self.title = ""
+        self.slides: list[tuple[int, str]] = []
+        self.hidden_slides: list[str] = []
+        self.faults: list[str] = []
+        self._hidden_shapes = 0
+        self._equations = 0
+        self._objects = 0
 
+    def read(self, number: int, slide: "Slide") -> None:
+        """Read a slide: the title as a heading, then all else, then the notes."""
+        _prepare(slide.element)
+        tree = slide.element.find(f"{SLIDE}cSld/{SLIDE}spTree")
+        reader = ShapeReader(slide.part, _inherited_places(slide))
+        pieces = []
+        title = _find_title(tree)
+        if title is not None:
+            text = " ".join(body_text(title.find(f"{SLIDE}txBody")).split())
+            pieces.append(f"<h1>{to_html(text)}</h1>\n")
+            self.title = self.title or without_marks(text)
 
-def _in_reading_order(shapes: Iterable["BaseShape"]) -> list["BaseShape"]:
-    """From the top to the bottom, and from left to right; shapes without a place of their own come first."""
-    return sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
+        pieces += reader.read(tree, title)
+        try:
+            pieces += _notes_markup(slide)
+        except DAMAGE:
+            reader.faults.append("the notes are damaged and not read")
 
+        self.slides.append((number, "".join(pieces)))
+        self.faults += [f"slide {number}: {fault}" for fault in reader.faults]
+        self._hidden_shapes += reader.hidden
+        self._objects += reader.objects
+        self._equations += sum(1 for _ in slide.element.iter(_EQUATION))
 
-def _shape_markup(shape: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx finds out what a shape has at run time
-    """The texts of a shape, and of those in it."""
-    if hasattr(shape, "shapes"):  # a group
-        for inner in _in_reading_order(shape.shapes):
-            yield from _shape_markup(inner)
-    elif shape.has_text_frame:
-        yield from _paragraphs(shape.text_frame)
-    elif getattr(shape, "has_table", False):
-        yield from _table_markup([[_frame_text(cell.text_frame) for cell in row.cells] for row in shape.table.rows])
-    elif getattr(shape, "has_chart", False):
-        yield from _chart_markup(shape.chart)
-
-
-def _paragraphs(frame: "TextFrame") -> Iterator[str]:
-    for line in _frame_text(frame).splitlines():
-        if line.strip():
-            yield f"<p>{to_html(line.strip())}</p>\n"
-
-
-def _frame_text(frame: "TextFrame") -> str:
-    """A line for each paragraph, without what is struck out; superscripts have their marks."""
-    lines = []
-    for paragraph in frame.paragraphs:
-        pieces = [_run_text(element) for element in paragraph._p.xpath("a:r | a:br | a:fld")]
-        lines.append("".join(pieces))
-    return "\n".join(lines)
-
-
-def _run_text(element: Any) -> str:  # noqa: ANN401 - elements of python-pptx have no types
-    """The text of a run, a field or a break (ECMA-376, part 1, 21.1.2.3)."""
-    text = "".join(element.xpath("a:t/text()"))
-    if not text:
-        return " " if element.tag.endswith("}br") else ""
-    strike, baseline = ("".join(element.xpath(f"a:rPr/@{name}")) for name in ("strike", "baseline"))
-    if strike not in {"", "noStrike"}:
-        return ""
-    is_raised = baseline.strip("0%") != "" and not baseline.startswith("-")
-    return raised(text) if is_raised else text
+    def note(self) -> str:
+        """What is not read."""
+        counts = {
+            "hidden slides": ", ".join(self.hidden_slides),
+            "hidden shapes": self._hidden_shapes,
+            "equations": self._equations,
+            "embedded objects": self._objects,
+        }
+        left_out = [f"{name} are not read: {count}" for name, count in counts.items() if count]
+        return "; ".join([*left_out, *self.faults])
 
 
-def _table_markup(rows: list[list[str]]) -> Iterator[str]:
-    for page in table_pages(rows):
-        yield page.html
+def _prepare(root: "Element") -> None:
+    """Change what python-pptx 1.0.2 does not read: alternatives for older programs, and ink, at which it fails."""
+    from lxml import etree
+
+    choose_alternatives(root)
+    etree.strip_elements(root, f"{SLIDE}contentPart")
 
 
-def _chart_markup(chart: "Chart") -> Iterator[str]:
-    """The title of a chart and its values as tables, one for each plot."""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        yield from _paragraphs(chart.chart_title.text_frame)
+def _find_title(tree: "Element") -> "Element | None":
+    """The shape that is the title, if it is shown and has text."""
+    for shape in tree.findall(f"{SLIDE}sp"):
+        kind = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
+        is_title = kind is not None and kind.get("type") in {"title", "ctrTitle"}
+        if is_title and shape.find(f"{SLIDE}txBody") is not None and not is_hidden(shape):
+            return shape
+    return None
+
+
+def _inherited_places(slide: "Slide") -> dict["Element", Place]:
+    """Where the placeholders of a slide stand; the layout gives those their place that have none of their own."""
     try:
-        plots = list(chart.plots)
-    except ValueError:  # of a kind that python-pptx 1.0.2 does not know, such as 3D
-        plots = []
-    for plot in plots:
-        yield from _table_markup(_plot_rows(plot))
+        return {shape.element: (shape.top or 0, shape.left or 0) for shape in slide.placeholders}
+    except DAMAGE:  # of the layout
+        return {}
 
 
-def _plot_rows(plot: Any) -> list[list[str]]:  # noqa: ANN401 - python-pptx does not export the kinds of plots
-    """A row for each category with a column for each series; a row for each point of a scatter chart."""
-    categories = [_category_text(plot, category) for category in plot.categories]
-    if not categories:
-        rows = [["series", "x", "y"]]
-        for series in plot.series:
-            abscissae = [float(value.text) for value in series._element.xpath("c:xVal//c:pt/c:v")]
-            for x, y in zip(abscissae, series.values, strict=False):
-                rows.append([str(series.name), show_number(x, "General"), _value_text(series, y)])
-        return rows
-
-    rows = [["category", *(str(series.name) for series in plot.series)]]
-    for index, category in enumerate(categories):
-        values = [series.values[index] if index < len(series.values) else None for series in plot.series]
-        texts = [_value_text(series, value) for series, value in zip(plot.series, values, strict=True)]
-        rows.append([category, *texts])
-    return rows
-
-
-def _category_text(plot: Any, category: Any) -> str:  # noqa: ANN401 - as above
-    """The name of a category with those of the levels above it; days are numbers in the file."""
-    formats = [code.text or "" for code in plot._element.xpath("c:ser/c:cat//c:formatCode")]
-    if formats and any(letter in formats[0].lower() for letter in "ymd"):
-        return show_moment(_FIRST_DAY + timedelta(days=float(category.label)), formats[0])
-    if plot.categories.depth > 1:
-        return " ".join(map(str, plot.categories.flattened_labels[category.idx]))
-    return str(category.label)
-
-
-def _value_text(series: Any, value: float | None) -> str:  # noqa: ANN401 - as above
-    """A value as the chart's data show it; "" for a gap."""
-    if value is None:
-        return ""
-    formats = series._element.xpath("(c:val|c:yVal)//c:formatCode")
-    return show_number(value, (formats[0].text if formats else None) or "General")
+def _notes_markup(slide: "Slide") -> Iterator[str]:
+    """The speaker's notes."""
+    if not slide.has_notes_slide:
+        return
+    notes = slide.notes_slide
+    _prepare(notes.element)
+    frame = notes.notes_text_frame
+    if frame is not None:
+        yield from body_markup(frame._txBody)

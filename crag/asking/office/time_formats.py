@@ -2,17 +2,40 @@
 
 import re
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 
-_NO_LETTERS = re.compile(r'"[^"]{0,255}"|\\.|_.|\[\$[^\]]{0,255}\]|AM/PM|A/P', re.IGNORECASE)
-"""Literals, languages, halves of a day."""
+_FORMATS = 1000
+"""Remembered: a file has few, each for many cells."""
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]")
+"""Hours, minutes or seconds that may be more than a day, an hour or a minute has."""
+_NO_LETTERS = re.compile(
+    r'"[^"]{0,255}"|\\.|[_*].|(?!\[(?:h+|m+|s+)\])\[[^\]]{0,255}\]|AM/PM|A/P|General', re.IGNORECASE
+)
+"""Literals, languages, colours, conditions, halves of a day."""
+_TIME_LETTERS = frozenset("ymdhs")
 _MINUTES = re.compile(r"(?<=h)(\]?[^a-z]{0,3})m{1,5}|m{1,5}(?=\]?[^a-z]{0,3}s)")
 """An m behind hours or before seconds is a minute, another a month."""
 
 
+@lru_cache(_FORMATS)
 def _letters(number_format: str) -> str:
     """The first section of a format without literals; minutes are n."""
     section = _NO_LETTERS.sub("", number_format).partition(";")[0].lower()
     return _MINUTES.sub(r"\1n", section)
+
+
+def is_time_format(number_format: str) -> bool:
+    """Whether a format shows a day, a time or a duration.
+
+    >>> is_time_format("yyyy-mm"), is_time_format('[Red]0 "days"')
+    (True, False)
+    """
+    return not _TIME_LETTERS.isdisjoint(_letters(number_format))
+
+
+def is_duration_format(number_format: str) -> bool:
+    """Whether a format shows a duration: ``[h]:mm``."""
+    return bool(_ELAPSED.search(_letters(number_format).replace("n", "m")))
 
 
 def show_moment(moment: datetime | date | time, number_format: str) -> str:

@@ -1,25 +1,30 @@
-"""The sheets of an XLSX as rows of texts, by openpyxl: what Excel shows, so a date is one and 0.12 may be 12%."""
+"""The sheets of an XLSX as rows of texts: what Excel shows, so a date is one and 0.12 may be 12%.
+
+Sheets, styles and number formats are read by openpyxl, cells by `crag.asking.office.sheet_cells`.
+"""
 
 import io
-import zipfile
-from datetime import date, datetime, time, timedelta
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from crag.asking.office.number_formats import show_number
-from crag.asking.office.time_formats import show_duration, show_moment
-from crag.asking.raised_text import raised
+from crag.asking.office.escapes import unescape
+from crag.asking.office.package_xml import DAMAGE
+from crag.asking.office.sheet_cells import Area, SavedCell, SheetTexts, read_shared_texts, read_sheet
+from crag.asking.office.shown_values import FIRST_DAY, FIRST_DAY_1904, show_value
+from crag.asking.office.time_formats import show_moment
 
 if TYPE_CHECKING:
-    from openpyxl.cell.cell import Cell
-    from openpyxl.cell.rich_text import TextBlock
-    from openpyxl.worksheet.worksheet import Worksheet
+    from openpyxl.reader.excel import ExcelReader
 
-_CALCULATE_FIRST = b'fullCalcOnLoad="1"'
+_CALCULATE_FIRST = re.compile(r'fullCalcOnLoad="(?:1|true)"')
 """Asks Excel to calculate all formulas: some programs write 0 for each until then."""
 
 
 class Sheet(NamedTuple):
-    """A sheet that is shown: its title and its cells."""
+    """A sheet that is shown: its title, and its rows to the last one with a cell, without columns that are blank."""
 
     title: str
     rows: list[list[str]]
@@ -28,93 +33,142 @@ class Sheet(NamedTuple):
 class Workbook(NamedTuple):
     """The sheets of a workbook, and a note on what is not read."""
 
-    title: str
     sheets: list[Sheet]
     note: str
 
 
-def read_workbook(content: bytes) -> Workbook:
-    """The sheets that are shown. A cell that was merged over rows has its value in each of them."""
-    import openpyxl
+class _Style(NamedTuple):
+    """What the style of a cell says of its value."""
 
-    workbook = openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
-    formulas = openpyxl.load_workbook(io.BytesIO(content), data_only=False)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        is_zero_doubtful = _CALCULATE_FIRST in archive.read("xl/workbook.xml")
+    number_format: str
+    is_struck_out: bool
+
+
+def read_workbook(content: bytes) -> Workbook:
+    """The sheets that are shown. A sheet that is damaged is named in the note."""
+    from openpyxl.reader.excel import ExcelReader
+    from openpyxl.styles.stylesheet import apply_stylesheet
+
+    # `load_workbook` reads the sheets too, and fails if one is damaged.
+    reader = ExcelReader(io.BytesIO(content), keep_links=False)
+    reader.read_manifest()
+    reader.read_workbook()
+    apply_stylesheet(reader.archive, reader.wb)
+    cells = _CellReader(reader)
 
     sheets = []
-    hidden = []
-    without_value = 0
-    for sheet in workbook.worksheets:
-        if sheet.sheet_state != "visible":
-            hidden.append(sheet.title)
-            continue
-        rows, missing = _read_rows(sheet, formulas[sheet.title], is_zero_doubtful=is_zero_doubtful)
-        sheets.append(Sheet(sheet.title, rows))
-        without_value += missing
+    left_out: dict[str, list[str]] = {"hidden": [], "chart": [], "damaged": []}
+    for entry in reader.parser.sheets:
+        relation = reader.parser.rels.get(entry.id)
+        if entry.state in {"hidden", "veryHidden"}:
+            left_out["hidden"].append(entry.name)
+        elif relation is not None and relation.Type.endswith("/chartsheet"):
+            left_out["chart"].append(entry.name)
+        else:
+            try:
+                with reader.archive.open(relation.target) as file:
+                    sheets.append(Sheet(entry.name, _to_rows(read_sheet(file, cells.show))))
+            except DAMAGE:
+                left_out["damaged"].append(entry.name)
 
-    notes = []
-    if hidden:
-        notes.append(f"hidden sheets are not read: {', '.join(hidden)}")
-    if without_value:
-        notes.append(f"formulas without a saved value: {without_value}; open it in Excel or LibreOffice and save it")
-    return Workbook(workbook.properties.title or "", sheets, "; ".join(notes))
-
-
-def _read_rows(sheet: "Worksheet", formulas: "Worksheet", *, is_zero_doubtful: bool) -> tuple[list[list[str]], int]:
-    """The texts of the cells, row by row, and how many formulas among them have no value."""
-    without_value = 0
-    rows = []
-    for cells, formula_cells in zip(sheet.iter_rows(), formulas.iter_rows(), strict=True):
-        texts = []
-        for cell, formula in zip(cells, formula_cells, strict=True):
-            is_missing = formula.data_type == "f" and _lacks_value(cell, is_zero_doubtful=is_zero_doubtful)
-            without_value += is_missing
-            is_struck_out = cell.has_style and cell.font.strike
-            texts.append("" if is_missing or is_struck_out else _cell_text(cell))
-        rows.append(texts)
-
-    _fill_merged(rows, sheet)
-    return rows, without_value
+    notes = [f"{kind} sheets are not read: {', '.join(names)}" for kind, names in left_out.items() if names]
+    if cells.without_value:
+        remedy = "open it in Excel or LibreOffice and save it"
+        notes.append(f"formulas without a saved value: {cells.without_value}; {remedy}")
+    return Workbook(sheets, "; ".join(notes))
 
 
-def _lacks_value(cell: "Cell", *, is_zero_doubtful: bool) -> bool:
-    """Whether a formula was never calculated; the value of one may also be an empty text."""
-    if cell.value is None:
-        return bool(cell.data_type != "str")
-    is_zero = isinstance(cell.value, int | float) and not isinstance(cell.value, bool) and cell.value == 0
-    return is_zero_doubtful and is_zero
+class _CellReader:
+    """Gives the texts of the cells of a workbook, and counts formulas without a value."""
+
+    def __init__(self, reader: "ExcelReader") -> None:
+        self.without_value = 0
+        from openpyxl.xml.constants import SHARED_STRINGS
+
+        self._book = reader.wb
+        self._style_sheet = reader.wb.create_sheet()
+        self._styles: dict[int, _Style] = {}
+        self._first_day = FIRST_DAY_1904 if reader.wb.epoch == FIRST_DAY_1904 else FIRST_DAY
+        workbook = reader.archive.read("xl/workbook.xml").decode("utf-8", "replace")
+        self._is_zero_doubtful = bool(_CALCULATE_FIRST.search(workbook))
+        self._shared_texts: list[str] = []
+        shared = reader.package.find(SHARED_STRINGS)
+        if shared is not None:
+            with reader.archive.open(shared.PartName.lstrip("/")) as file:
+                self._shared_texts = read_shared_texts(file)
+
+    def show(self, cell: SavedCell) -> str:
+        """The text of a cell; "" if it is struck out, or a formula that was never calculated."""
+        if cell.is_formula and self._lacks_value(cell):
+            self.without_value += 1
+            return ""
+        style = self._find_style(cell.style)
+        return "" if style.is_struck_out else " ".join(self._show_value(cell, style.number_format).split())
+
+    def _lacks_value(self, cell: SavedCell) -> bool:
+        """Whether a formula was never calculated; the value of one may also be an empty text."""
+        if not cell.value:
+            return cell.kind != "str"
+        is_zero = cell.kind == "n" and cell.value.strip("0.") == ""
+        return self._is_zero_doubtful and is_zero
+
+    def _find_style(self, number: int) -> _Style:
+        """The style of a number. Raises IndexError: there is none."""
+        from openpyxl.cell import Cell
+
+        if number not in self._styles:
+            cell = Cell(self._style_sheet, style_array=self._book._cell_styles[number])
+            self._styles[number] = _Style(cell.number_format or "General", bool(cell.font.strike))
+        return self._styles[number]
+
+    def _show_value(self, cell: SavedCell, number_format: str) -> str:
+        """A value as its number format shows it, in the forms that tell one value from another."""
+        if cell.kind == "s":
+            return self._shared_texts[int(cell.value)]
+        if cell.kind == "b":
+            return "yes" if cell.value in {"1", "true"} else "no"
+        if cell.kind == "str":
+            return unescape(cell.value)
+        try:
+            if cell.kind == "d":
+                return show_moment(_read_moment(cell.value), number_format)
+            number = float(cell.value) if cell.kind == "n" else math.nan
+        except ValueError:
+            return cell.value
+        return show_value(number, number_format, self._first_day) if math.isfinite(number) else cell.value
 
 
-def _fill_merged(rows: list[list[str]], sheet: "Worksheet") -> None:
-    """Write the text of cells that were merged over rows into each of these rows."""
-    for area in sheet.merged_cells.ranges:
-        for row in range(area.min_row + 1, area.max_row + 1):
-            rows[row - 1][area.min_col - 1] = rows[area.min_row - 1][area.min_col - 1]
+def _read_moment(text: str) -> datetime | date:
+    """A day in ISO form, perhaps with a time. Raises ValueError: it is none."""
+    return datetime.fromisoformat(text) if "T" in text else date.fromisoformat(text)
 
 
-def _cell_text(cell: "Cell") -> str:
-    """A value as its number format shows it, in the forms that tell one value from another."""
-    value = cell.value
-    number_format = cell.number_format or "General"
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, datetime | date | time):
-        return show_moment(value, number_format)
-    if isinstance(value, timedelta):
-        return show_duration(value, number_format)
-    if isinstance(value, int | float):
-        return show_number(value, number_format)
-    text = "".join(map(_part_text, value)) if isinstance(value, list) else str(value)
-    return " ".join(text.split())
+def _to_rows(sheet: SheetTexts) -> list[list[str]]:
+    """The rows with merged cells filled. A row without cells is an empty list: there may be a million."""
+    last_row = max(sheet.rows, default=0)
+    for area in sheet.merged:
+        _fill_merged(sheet.rows, area, last_row)
+
+    columns = sorted({column for texts in sheet.rows.values() for column in texts})
+    places = {column: place for place, column in enumerate(columns)}
+    blank: list[str] = []
+    rows = [blank] * last_row
+    for number, texts in sheet.rows.items():
+        row = [""] * len(columns)
+        for column, text in texts.items():
+            row[places[column]] = text
+        rows[number - 1] = row
+    return rows
 
 
-def _part_text(part: "str | TextBlock") -> str:
-    """A part of a text in several fonts: a superscript has its marks, what is struck out goes."""
-    if isinstance(part, str):
-        return part
-    if part.font.strike:
-        return ""
-    return raised(part.text) if part.font.vertAlign == "superscript" else part.text
+def _fill_merged(rows: Mapping[int, dict[int, str]], area: Area, last_row: int) -> None:
+    """Write the text of merged cells into each of their rows that has other cells. What they cover is not shown."""
+    merged_text = rows.get(area.first_row, {}).get(area.first_column, "")
+    # All rows of a sheet may be merged, of which few have cells.
+    for number in range(area.first_row, min(area.last_row, last_row) + 1):
+        texts = rows.get(number, {})
+        covered = [column for column in texts if area.first_column <= column <= area.last_column]
+        for column in covered:
+            del texts[column]
+        if merged_text and (texts or number == area.first_row):
+            texts[area.first_column] = merged_text
