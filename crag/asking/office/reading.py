@@ -1,14 +1,11 @@
 """The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
 
-import io
 import json
 import resource
 import sys
-import zipfile
 from typing import TypedDict
 
 from crag.asking.kinds import Kind
-from crag.asking.markdown import without_tags
 from crag.asking.parts import row_part, sheet_part, slide_part
 from crag.asking.tables import table_pages
 
@@ -50,26 +47,8 @@ def read_office(content: bytes, kind: Kind) -> OfficeReply:
 def _read_word(content: bytes) -> OfficeReply:
     from crag.asking.office.word import read_word
 
-    markup, note = read_word(content)
-    title = _read_core_title(content)
-    if not title:
-        _, opening, rest = markup.partition("<h1>")
-        title = without_tags(rest.partition("</h1>")[0]) if opening else ""
-    return OfficeReply(title=title, pages=[PageReply(html=markup, part="")], note=note)
-
-
-def _read_core_title(content: bytes) -> str:
-    """The title among the properties of a document (ECMA-376, part 2, 11)."""
-    from lxml import etree
-
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if "docProps/core.xml" not in archive.namelist():
-            return ""
-        properties = etree.fromstring(
-            archive.read("docProps/core.xml"), etree.XMLParser(resolve_entities=False, no_network=True)
-        )
-    title = properties.findtext("{http://purl.org/dc/elements/1.1/}title")
-    return " ".join((title or "").split())
+    document = read_word(content)
+    return OfficeReply(title=document.title, pages=[PageReply(html=document.html, part="")], note=document.note)
 
 
 def _read_workbook(content: bytes) -> OfficeReply:
