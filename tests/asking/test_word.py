@@ -159,6 +159,12 @@ BEGIN, RESULT, END = (FIELD.format(place) for place in ("begin", "separate", "en
             + paragraph(run("second.")),
             ["First second."],
         ),
+        (
+            paragraph(run("First "), properties="<w:rPr><w:moveFrom/></w:rPr>")
+            + "<w:moveFromRangeEnd/>"
+            + paragraph(run("second.")),
+            ["First second."],
+        ),
         (paragraph(run("last"), properties="<w:rPr><w:del/></w:rPr>"), ["last"]),
     ],
 )
@@ -305,6 +311,8 @@ def form(name: str, **arguments: str) -> str:
         (form("m", mr="<m:e>{}</m:e><m:e>{}</m:e>".format(math("1"), math("2"))), "[1, 2]"),
         (form("acc", e=math("x")), "x"),
         (f"<w:del>{math('9')}</w:del>{math('8')}", "8"),
+        (f"<m:r><w:rPr><w:vanish/></w:rPr><m:t>9</m:t></m:r>{math('8')}", "8"),
+        ("<m:r><m:t>x=1</m:t><w:br/><m:t>y=2</m:t></m:r>", "x=1 y=2"),
     ],
 )
 def test_equations_are_read_as_typed_on_a_line(equation: str, text: str) -> None:
@@ -313,13 +321,21 @@ def test_equations_are_read_as_typed_on_a_line(equation: str, text: str) -> None
     assert lines_of(build(paragraph(f"<m:oMathPara><m:oMath>{equation}</m:oMath></m:oMathPara>"))) == [text]
 
 
+def test_equations_on_lines_of_their_own_stay_apart() -> None:
+    equations = "".join(f"<m:oMath>{math(text)}</m:oMath>" for text in ("x=1", "y=2"))
+    body = paragraph(run("where"), f"<m:oMathPara>{equations}</m:oMathPara>", run("holds"))
+    assert lines_of(build(body)) == ["where", "x=1", "y=2", "holds"]
+
+
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 NOTE = f'<w:footnote w:id="2">{paragraph(run("Changed in May."))}</w:footnote>'
 
 
 def reference(note_id: str) -> str:
-    return f'<w:r><w:footnoteReference w:id="{note_id}"/></w:r>'
+    """As Word writes it: raised by itself."""
+    raised = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
+    return f'<w:r>{raised}<w:footnoteReference w:id="{note_id}"/></w:r>'
 
 
 def test_notes_are_read_and_lost_ones_cost_nothing() -> None:

@@ -30,8 +30,10 @@ def _write(element: "Element") -> str:
     if write is not None:
         return write(element)
     # Text is in runs of equations and, between them, of the document.
-    is_text = element.tag.rpartition("}")[2] == "t"
-    return element.text or "" if is_text else _write_children(element)
+    name = element.tag.rpartition("}")[2]
+    if name in {"br", "tab"}:
+        return " "
+    return element.text or "" if name == "t" else _write_children(element)
 
 
 def _argument(element: "Element", name: str) -> str:

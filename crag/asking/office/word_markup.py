@@ -6,7 +6,7 @@ breaks of a page, reads of two forms of a drawing the one for older programs, an
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.equations import MATH, equation_text
 from crag.asking.office.word_styles import VALUE, WORD, WordStyles
@@ -25,19 +25,32 @@ _BOX = f"{WORD}txbxContent"
 _DRAWINGS = (f"{WORD}drawing", f"{WORD}pict", f"{WORD}object")
 _CONTENT = (f"{WORD}t", f"{WORD}sym", _BOX, f"{MATH}t", _CHART, _NEW_CHART, _DIAGRAM)
 """What makes one of the forms of a drawing or a text worth reading."""
+_RUNS = (f"{WORD}r", f"{MATH}r")
 _IN_LINE = (f"{WORD}t", f"{WORD}sym", f"{WORD}tab", f"{WORD}ptab", f"{WORD}br", f"{WORD}cr", f"{WORD}noBreakHyphen")
 
 _WRAPPERS = [
     *("bdo", "dir", "fldSimple", "hyperlink", "ruby", "rubyBase"),
-    *("customXml", "sdt", "sdtContent", "smartTag"),
+    *("customXml", "ins", "moveTo", "sdt", "sdtContent", "smartTag"),
 ]
 """Elements of which only what is in them matters. mammoth looks for the address of a link, which may be missing."""
-_UNREAD = ["bookmarkStart", "customXmlPr", "rt", "sdtEndPr", "sdtPr", "smartTagPr", "softHyphen"]
-"""Bookmarks between the rows of a table keep mammoth from merging its cells; `rt` is the reading above a word."""
+_UNREAD = [
+    *("customXmlPr", "rt", "sdtEndPr", "sdtPr", "smartTagPr", "softHyphen"),
+    *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "permStart", "permEnd", "proofErr"),
+    *("moveFromRangeStart", "moveFromRangeEnd", "moveToRangeStart", "moveToRangeEnd"),
+]
+"""`rt` is the reading above a word. Places stand between rows and paragraphs that are to be merged."""
+_NOTE_REFERENCES = (f"{WORD}footnoteReference", f"{WORD}endnoteReference")
 _SYMBOL_FONTS = frozenset({"Symbol", "Webdings", "Wingdings", "Wingdings 2", "Wingdings 3"})
 """mammoth knows their characters."""
 _CODE = re.compile(r"[0-9A-Fa-f]{1,5}")
 _PRIVATE = range(0xE000, 0xF900)
+
+
+class _Marks(NamedTuple):
+    """How a run differs from others."""
+
+    is_struck: bool = False
+    height: str = "baseline"
 
 
 def simplify_part(root: "Element", styles: WordStyles) -> dict[str, int]:
@@ -135,35 +148,43 @@ def _apply_looks(root: "Element", styles: WordStyles) -> None:
 
     Text is raised beside other text: where all of a paragraph is, nothing is.
     """
-    runs = [(run, next(run.iterancestors(f"{WORD}p"), None), styles.look_of(run)) for run in root.iter(f"{WORD}r")]
+    runs = [(run, next(run.iterancestors(f"{WORD}p"), None), styles.look_of(run)) for run in root.iter(*_RUNS)]
     with_line = set()
     for run, paragraph, look in runs:
         is_on_line = look.height == "baseline" and not look.is_hidden
         if is_on_line and any(text.text and text.text.strip() for text in run.iterchildren(f"{WORD}t")):
             with_line.add(paragraph)
 
+    marks_of: dict[Element, _Marks] = {}
     for run, paragraph, look in runs:
-        if look.is_hidden:
+        if look.is_hidden or (look.is_struck and run.tag == f"{MATH}r"):
             _remove(run)
-        else:
-            height = look.height if paragraph in with_line else "baseline"
-            _mark_run(run, is_struck=look.is_struck, height=height)
+        elif run.tag == f"{WORD}r":
+            # mammoth raises the mark of a note itself.
+            is_raised = paragraph in with_line and next(run.iter(*_NOTE_REFERENCES), None) is None
+            marks = _Marks(look.is_struck, look.height if is_raised else "baseline")
+            previous = run.getprevious()
+            if previous is not None and marks_of.get(previous) == marks:
+                previous.extend(run.iterchildren())  # each run costs mammoth time
+                _remove(run)
+            else:
+                marks_of[run] = marks
+    for run, marks in marks_of.items():
+        _mark_run(run, marks)
 
 
-def _mark_run(run: "Element", *, is_struck: bool, height: str) -> None:
-    """Replace the marks of a run by those with which it is shown."""
-    properties = run.find(f"{WORD}rPr")
-    if properties is None:
-        properties = run.makeelement(f"{WORD}rPr")
-        run.insert(0, properties)
-
-    for name in ("strike", "vertAlign"):
-        for mark in properties.findall(WORD + name):
-            properties.remove(mark)
-    if is_struck:
+def _mark_run(run: "Element", marks: _Marks) -> None:
+    """Replace the properties of a run by those with which it is shown."""
+    for properties in run.findall(f"{WORD}rPr"):
+        run.remove(properties)
+    if marks == _Marks():
+        return
+    properties = run.makeelement(f"{WORD}rPr")
+    run.insert(0, properties)
+    if marks.is_struck:
         properties.append(run.makeelement(f"{WORD}strike"))
-    if height != "baseline":
-        properties.append(run.makeelement(f"{WORD}vertAlign", {VALUE: height}))
+    if marks.height != "baseline":
+        properties.append(run.makeelement(f"{WORD}vertAlign", {VALUE: marks.height}))
 
 
 def _show_boxes(root: "Element") -> None:
@@ -185,14 +206,17 @@ def _find_boxes(element: "Element") -> "Iterator[Element]":
 
 
 def _show_equations(root: "Element") -> None:
-    """Make text of equations."""
+    """Make text of equations; those in a paragraph of their own kind stand on lines of their own."""
     from lxml import etree
 
     for equation in list(root.iter(f"{MATH}oMath")):
+        parent = equation.getparent()
+        has_line = parent is not None and parent.tag == f"{MATH}oMathPara"
         text = equation_text(equation)
         equation.clear(keep_tail=True)
         equation.tag = f"{WORD}r"
-        etree.SubElement(equation, f"{WORD}t").text = text
+        for tag in ("br", "t", "br") if has_line else ("t",):
+            etree.SubElement(equation, WORD + tag).text = text if tag == "t" else None
     etree.strip_tags(root, f"{MATH}oMathPara")
 
 
