@@ -38,7 +38,7 @@ def convert_markdown(text: str) -> Converted:
     for plugin in (footnote_plugin, deflist_plugin):
         parser.use(plugin)
 
-    fields, body = split_front_matter(text)
+    fields, body = split_front_matter("\n".join(text.splitlines()))
     title = fields.pop("title", "")
     tokens = parser.parse(body)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
