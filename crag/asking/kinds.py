@@ -105,18 +105,13 @@ _UNREADABLE_MEMBERS = {
     "Index/Document.iwa": "a file of Apple's iWork; export it as DOCX, XLSX or PPTX",
 }
 """File in an archive that does not name its media type -> what can be done."""
-_OFFICE_AS_XML = re.compile(
-    rb"""\A (?:\xef\xbb\xbf)? \s* <\?xml .{0,2000}?
-    (?: progid="(?P<program>Word|Excel|PowerPoint)\. | <office:document )""",
-    re.DOTALL | re.VERBOSE,
-)
-"""Begins a document of Office or an OpenDocument file that is one file of XML."""
-_OFFICE_REMEDIES = {b"Word": "DOCX", b"Excel": "XLSX", b"PowerPoint": "PPTX"}
-_MAIL = re.compile(
-    rb"(?: [A-Za-z-]{1,60} : [^\r\n]*+ \r?\n (?: [ \t][^\r\n]*+ \r?\n ){0,50}+ ){0,60} MIME-Version:",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""The fields at the head of a message, up to the one that all have."""
+_BEGINNING = 8192
+"""Bytes that tell what a text is."""
+_OFFICE_AS_XML = re.compile(r'progid="(?P<program>Word|Excel|PowerPoint)\.|<office:document ')
+"""At the beginning of a document of Office or an OpenDocument file that is one file of XML."""
+_OFFICE_REMEDIES = {"Word": "DOCX", "Excel": "XLSX", "PowerPoint": "PPTX"}
+_MAIL_FIELD = re.compile(r"[A-Za-z-]{1,60}:|[ \t]")
+"""Begins a line at the head of a message: a field, or one that goes on."""
 
 
 def is_pdf(content: bytes) -> bool:
@@ -152,13 +147,21 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
         if content.startswith(mark) and (has_zero_bytes or not is_short_mark):
             raise ValueError(f"it is {description}")
 
-    office_as_xml = _OFFICE_AS_XML.match(content)
+    beginning = content[:_BEGINNING].decode("latin-1").removeprefix("\u00ef\u00bb\u00bf").lstrip()
+    office_as_xml = _OFFICE_AS_XML.search(beginning) if beginning.startswith("<?xml") else None
     if office_as_xml:
-        remedy = _OFFICE_REMEDIES.get(office_as_xml["program"] or b"", "DOCX, XLSX or PPTX")
+        remedy = _OFFICE_REMEDIES.get(office_as_xml["program"], "DOCX, XLSX or PPTX")
         raise ValueError(f"it is a document of Office as XML; save it as {remedy}")
     suffix = Path(location).suffix.lower()
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type)
-    return kind or (Kind.MAIL if _MAIL.match(content) else Kind.MARKUP_OR_TEXT)
+    return kind or (Kind.MAIL if _is_mail(beginning) else Kind.MARKUP_OR_TEXT)
+
+
+def _is_mail(beginning: str) -> bool:
+    """Whether a text begins with the fields of a message, among them the one that all have."""
+    head = beginning.replace("\r\n", "\n").partition("\n\n")[0].split("\n")
+    has_version = any(line.lower().startswith("mime-version:") for line in head)
+    return has_version and all(map(_MAIL_FIELD.match, head))
 
 
 def _find_archive_kind(content: bytes) -> Kind:

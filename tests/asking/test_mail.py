@@ -80,7 +80,8 @@ def test_a_saved_page_is_read_without_a_head(tmp_path: Path) -> None:
 
 
 def test_fields_that_are_not_valid_cost_nothing() -> None:
-    content = b"From: a@b\nTo: =?utf-\xff?q?Mia?=\nSubject: =?none?q?Code?= \xff\nContent-Type: text/plain; charset=none\n\nThe code is 8642."
+    head = b"From: a@b\nTo: =?utf-\xff?q?Mia?=\nSubject: =?none?q?Code?= \xff\nContent-Type: text/plain; charset=none\n"
+    content = head + b"\nThe code is 8642."
     mail = read_mail(content)
     assert mail.html.endswith("<p>The code is 8642.</p>\n")
     assert mail.title.startswith("=?none?q?Code?=")
