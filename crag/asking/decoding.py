@@ -84,6 +84,8 @@ def _meta_labels(markup: str) -> Iterator[str]:
     from bs4 import BeautifulSoup
     from bs4.filter import SoupStrainer
 
+    # BeautifulSoup warns of a page of XML, of which only the declaration is met here.
+    markup = markup.lstrip().removeprefix("<?xml")
     for element in BeautifulSoup(markup, "lxml", parse_only=SoupStrainer("meta")).find_all("meta"):
         if element.get("charset"):
             yield str(element["charset"])

@@ -4,6 +4,7 @@ import enum
 import io
 import re
 import zipfile
+import zlib
 from pathlib import Path
 
 PDF_MARK = b"%PDF-"
@@ -14,6 +15,7 @@ _PDF_MARK_WITHIN = 1024
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Begins a file of Office before 2007, and one that Office encrypted."""
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_OUTLOOK = "__substg1.0_".encode("utf-16-le")
 LARGEST_UNPACKED = 500_000_000
 """Bytes of an archive's files together: an archive of a few kilobytes can hold gigabytes."""
 
@@ -30,6 +32,8 @@ class Kind(enum.StrEnum):
     TABLE = "csv"
     JSON = "json"
     JSON_LINES = "jsonl"
+    MAIL = "e-mail"
+    """Also a page that was saved with its pictures as one file."""
     PLAIN_TEXT = "text"
     MARKUP_OR_TEXT = "html or text"
     """Its text tells which of the two."""
@@ -41,6 +45,7 @@ _BY_SUFFIX = {
     ".md": Kind.MARKDOWN, ".markdown": Kind.MARKDOWN, ".mdown": Kind.MARKDOWN, ".mkd": Kind.MARKDOWN,
     ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE,
     ".json": Kind.JSON, ".geojson": Kind.JSON, ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
+    ".eml": Kind.MAIL, ".mht": Kind.MAIL, ".mhtml": Kind.MAIL,
     ".txt": Kind.PLAIN_TEXT, ".text": Kind.PLAIN_TEXT, ".log": Kind.PLAIN_TEXT,
 }  # fmt: skip
 _BY_MEDIA_TYPE = {
@@ -51,6 +56,8 @@ _BY_MEDIA_TYPE = {
     "application/geo+json": Kind.JSON,
     "application/x-ndjson": Kind.JSON_LINES,
     "application/jsonl": Kind.JSON_LINES,
+    "message/rfc822": Kind.MAIL,
+    "multipart/related": Kind.MAIL,
 }
 _BY_MEMBER = {
     # Word on the web counts its documents: word/document2.xml
@@ -82,13 +89,29 @@ _UNREADABLE_MARKS = {
 }
 """First bytes -> what the file is and what can be done. They count only where the beginning has zero bytes or is short
 of text: "BM" may begin a sentence."""
+_E_BOOK = "an e-book; save it as HTML, DOCX or PDF"
+_OPEN_DOCUMENT = "an OpenDocument file; save it as {}"
 _UNREADABLE_ARCHIVES = {
-    "application/epub+zip": "an e-book; save it as HTML, DOCX or PDF",
-    "application/vnd.oasis.opendocument.text": "an OpenDocument file; save it as DOCX or PDF",
-    "application/vnd.oasis.opendocument.spreadsheet": "an OpenDocument file; save it as XLSX or CSV",
-    "application/vnd.oasis.opendocument.presentation": "an OpenDocument file; save it as PPTX or PDF",
+    "application/epub+zip": _E_BOOK,
+    "application/vnd.oasis.opendocument.text": _OPEN_DOCUMENT.format("DOCX or PDF"),
+    "application/vnd.oasis.opendocument.spreadsheet": _OPEN_DOCUMENT.format("XLSX or CSV"),
+    "application/vnd.oasis.opendocument.presentation": _OPEN_DOCUMENT.format("PPTX or PDF"),
+    "application/vnd.oasis.opendocument": _OPEN_DOCUMENT.format("PDF"),
 }
-"""Media type that an archive names in its first file -> what can be done."""
+"""Beginning of the media type that an archive names in its first file -> what can be done."""
+_UNREADABLE_MEMBERS = {
+    "META-INF/container.xml": _E_BOOK,
+    "META-INF/manifest.xml": _OPEN_DOCUMENT.format("DOCX, XLSX or PPTX"),
+    "Index/Document.iwa": "a file of Apple's iWork; export it as DOCX, XLSX or PPTX",
+}
+"""File in an archive that does not name its media type -> what can be done."""
+_BEGINNING = 8192
+"""Bytes that tell what a text is."""
+_OFFICE_AS_XML = re.compile(r'progid="(?P<program>Word|Excel|PowerPoint)\.|<office:document ')
+"""At the beginning of a document of Office or an OpenDocument file that is one file of XML."""
+_OFFICE_REMEDIES = {"Word": "DOCX", "Excel": "XLSX", "PowerPoint": "PPTX"}
+_MAIL_FIELD = re.compile(r"[A-Za-z-]{1,60}:|[ \t]")
+"""Begins a line at the head of a message: a field, or one that goes on."""
 
 
 def is_pdf(content: bytes) -> bool:
@@ -124,8 +147,21 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
         if content.startswith(mark) and (has_zero_bytes or not is_short_mark):
             raise ValueError(f"it is {description}")
 
+    beginning = content[:_BEGINNING].decode("latin-1").removeprefix("\u00ef\u00bb\u00bf").lstrip()
+    office_as_xml = _OFFICE_AS_XML.search(beginning) if beginning.startswith("<?xml") else None
+    if office_as_xml:
+        remedy = _OFFICE_REMEDIES.get(office_as_xml["program"], "DOCX, XLSX or PPTX")
+        raise ValueError(f"it is a document of Office as XML; save it as {remedy}")
     suffix = Path(location).suffix.lower()
-    return _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type) or Kind.MARKUP_OR_TEXT
+    kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type)
+    return kind or (Kind.MAIL if _is_mail(beginning) else Kind.MARKUP_OR_TEXT)
+
+
+def _is_mail(beginning: str) -> bool:
+    """Whether a text begins with the fields of a message, among them the one that all have."""
+    head = beginning.replace("\r\n", "\n").partition("\n\n")[0].split("\n")
+    has_version = any(line.lower().startswith("mime-version:") for line in head)
+    return has_version and all(map(_MAIL_FIELD.match, head))
 
 
 def _find_archive_kind(content: bytes) -> Kind:
@@ -135,7 +171,7 @@ def _find_archive_kind(content: bytes) -> Kind:
             unpacked_bytes = sum(member.file_size for member in archive.infolist())
             names = set(archive.namelist())
             media_type = archive.read("mimetype")[:200].decode("ascii", "replace") if "mimetype" in names else ""
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise ValueError(f"it is damaged or not whole ({error}); fetch or save it again") from None
 
     if unpacked_bytes > LARGEST_UNPACKED:
@@ -146,12 +182,20 @@ def _find_archive_kind(content: bytes) -> Kind:
     if "xl/workbook.bin" in names:
         raise ValueError("it is a binary workbook; save it as XLSX")
 
-    description = _UNREADABLE_ARCHIVES.get(media_type.strip(), "an archive; unpack it")
-    raise ValueError(f"it is {description}")
+    raise ValueError(f"it is {_describe_archive(media_type.strip(), names)}")
+
+
+def _describe_archive(media_type: str, names: set[str]) -> str:
+    """What an archive is that is not read, and what can be done."""
+    by_media_type = [text for beginning, text in _UNREADABLE_ARCHIVES.items() if media_type.startswith(beginning)]
+    by_member = [text for member, text in _UNREADABLE_MEMBERS.items() if member in names]
+    return [*by_media_type, *by_member, "an archive; unpack it"][0]
 
 
 def _describe_old_office(content: bytes) -> str:
     """Why a file of the old container is not read."""
     if _ENCRYPTED in content:
         return "it needs a password; save a copy without one (in Office: File, Info, Protect)"
+    if _OUTLOOK in content:
+        return "it is a message of Outlook; save it as HTML or text"
     return "it has the format of Office before 2007; save it as DOCX, XLSX or PPTX"

@@ -38,7 +38,7 @@ def convert_markdown(text: str) -> Converted:
     for plugin in (footnote_plugin, deflist_plugin):
         parser.use(plugin)
 
-    fields, body = split_front_matter(text)
+    fields, body = split_front_matter("\n".join(text.splitlines()))
     title = fields.pop("title", "")
     tokens = parser.parse(body)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
@@ -57,7 +57,15 @@ def without_links(markup: str) -> str:
 
 
 def without_tags(markup: str) -> str:
-    """The words of a piece of HTML."""
+    """The words of a piece of HTML on a line, without what is struck out; a power is ``10^6``."""
     from bs4 import BeautifulSoup
 
-    return " ".join(BeautifulSoup(markup, "lxml").get_text().split())
+    piece = BeautifulSoup(markup, "lxml")
+    for gone in piece.find_all(["s", "del", "strike"]):
+        gone.replace_with("")
+    for line_end in piece.find_all("br"):
+        line_end.replace_with(" ")
+    for raised in piece.find_all("sup"):
+        if raised.get_text().strip().isdigit():
+            raised.insert_before("^")
+    return " ".join(piece.get_text().split())

@@ -15,20 +15,25 @@ def mark_table_heads(markup: str) -> str:
 
     page = BeautifulSoup(markup, "lxml")
     for table in page.find_all("table"):
-        rows = table.find_all("tr")
-        texts = _read_grid(rows)
-        if table.find("th"):
-            continue
-        if is_form(texts):
-            for row in rows:
-                for label in row.find_all("td", limit=1):
-                    label.name = "th"
-                    label["scope"] = "row"
-            continue
-        for row in rows[: count_head_rows(texts)]:
-            for cell in row.find_all("td"):
-                cell.name = "th"
+        # A cell may hold a table with rows of its own.
+        rows = [row for row in table.find_all("tr") if row.find_parent("table") is table]
+        if not any(row.find("th", recursive=False) for row in rows):
+            _mark_heads(rows)
     return str(page)
+
+
+def _mark_heads(rows: Sequence["Tag"]) -> None:
+    """Make header cells of the labels of a form, or of the rows that name the columns."""
+    texts = _read_grid(rows)
+    if is_form(texts):
+        for row in rows:
+            for label in row.find_all("td", limit=1, recursive=False):
+                label.name = "th"
+                label["scope"] = "row"
+        return
+    for row in rows[: count_head_rows(texts)]:
+        for cell in row.find_all("td", recursive=False):
+            cell.name = "th"
 
 
 def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from crag.asking.decoding import decode
 from crag.asking.delimited import read_rows
 from crag.asking.kinds import OFFICE_KINDS, Kind, find_kind
+from crag.asking.mail import read_mail
 from crag.asking.markdown import convert_markdown
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import page_part, row_part
@@ -56,6 +57,9 @@ def to_pages(source: Source, location: str) -> Pages:
         return _pdf_pages(source.content)
     if kind in OFFICE_KINDS:
         return _office_pages(source.content, kind)
+    if kind is Kind.MAIL and not source.content.lstrip().startswith(b"<"):
+        mail = read_mail(source.content)
+        return Pages([PageMarkup(mail.title, mail.html)], mail.note)
 
     is_xml = "xml" in source.media_type or Path(location).suffix.lower() in _XML_SUFFIXES
     text = decode(source.content, source.charset, is_xml=is_xml)

@@ -10,6 +10,7 @@ _REMEDIES = {
     "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
     "InvalidFileException": "it is damaged; open it and save it again",
     "PackageNotFoundError": "it is damaged; open it and save it again",
+    "RecursionError": "it is nested too deeply; open it and save it again",
     "KeyError": "a part of it is missing; open it and save it again",
     "ParseError": "its XML is damaged; open it and save it again",
     "XMLSyntaxError": "its XML is damaged; open it and save it again",

@@ -6,8 +6,6 @@ import sys
 from typing import TypedDict
 
 from crag.asking.kinds import Kind
-from crag.asking.markdown import without_tags
-from crag.asking.office.package_xml import read_core_title
 from crag.asking.parts import row_part, sheet_part, slide_part
 from crag.asking.tables import table_pages
 
@@ -49,12 +47,8 @@ def read_office(content: bytes, kind: Kind) -> OfficeReply:
 def _read_word(content: bytes) -> OfficeReply:
     from crag.asking.office.word import read_word
 
-    markup, note = read_word(content)
-    title = read_core_title(content)
-    if not title:
-        _, opening, rest = markup.partition("<h1>")
-        title = without_tags(rest.partition("</h1>")[0]) if opening else ""
-    return OfficeReply(title=title, pages=[PageReply(html=markup, part="")], note=note)
+    document = read_word(content)
+    return OfficeReply(title=document.title, pages=[PageReply(html=document.html, part="")], note=document.note)
 
 
 def _read_workbook(content: bytes) -> OfficeReply:

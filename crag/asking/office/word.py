@@ -3,102 +3,145 @@
 import io
 import re
 import zipfile
+import zlib
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crag.asking.markdown import without_links
+from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.office.word_markup import simplify_part
+from crag.asking.office.word_styles import WORD, WordStyles
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_TEXT_PART = re.compile(r"word/(?:document|footnotes|endnotes)\d{0,3}\.xml")
-_OFF = frozenset({"0", "false", "off"})
+_PART = re.compile(r"(?:word|docProps)/(?P<kind>document|footnotes|endnotes|styles|numbering|core)\d{0,3}\.xml")
+"""What is read of the archive: pictures, comments and what programs keep for themselves need not even be whole."""
+_STRICT_FAMILIES = (b"wordprocessingml", b"officeDocument", b"drawingml")
+"""Strict files (ECMA-376, part 1, annex A) have the elements of others under names of their own."""
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError)
+"""What a part raises that cannot be unpacked or is no XML; lxml's own error is a `SyntaxError`."""
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 """
+_BACK_TO_TEXT = re.compile(r' ?<a href="#(?:foot|end)note-ref-[^"<>]{0,40}">↑</a>')
+_BOX = re.compile(r"<input (?P<ticked>checked=)?[^<>]{0,60}>")
+
+_Parts = dict[str, "Element"]
+"""The root of a part by its kind, such as ``footnotes``."""
 
 
 class WordText(NamedTuple):
-    """The HTML of a document, and a note on what is not read."""
+    """The title of a document ("" if it has none), its HTML, and a note on what is not read."""
 
+    title: str
     html: str
     note: str
 
 
 def read_word(content: bytes) -> WordText:
-    """The text of a document. Pictures go."""
+    """The text of a document. A part that is damaged is left out, unless it is the main one, whose error is raised."""
+    parts, damaged = _read_parts(content)
+    unread = _simplify(parts)
+    markup, not_understood = _to_html(parts)
+    damaged += not_understood
+
+    notes = [f"{kind} are not read: {count}" for kind, count in unread.items()]
+    if damaged:
+        notes.append(f"left out, damaged: {', '.join(damaged)}; open it and save it again")
+    return WordText(_find_title(parts, markup), mark_table_heads(markup), "; ".join(notes))
+
+
+def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
+    """The parts that are read, and the kinds of those that are damaged."""
+    from lxml import etree
+
+    parts: _Parts = {}
+    damaged = []
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            match = _PART.fullmatch(name)
+            if match is None:
+                continue
+            kind = match["kind"]
+            try:
+                part = _with_usual_names(archive.read(name))
+                parts.setdefault(kind, etree.fromstring(part, parser))
+            except _DAMAGES:
+                if kind == "document":
+                    raise
+                damaged.append(kind)
+    return parts, damaged
+
+
+def _with_usual_names(part: bytes) -> bytes:
+    """A part of a strict file with the name spaces that other files have."""
+    for family in _STRICT_FAMILIES:
+        strict = b"http://purl.oclc.org/ooxml/%b/" % family
+        part = part.replace(strict, b"http://schemas.openxmlformats.org/%b/2006/" % family)
+    return part
+
+
+def _simplify(parts: _Parts) -> Counter[str]:
+    """Change the parts into what mammoth reads, and count what is not read by kind."""
+    styles = WordStyles(parts.get("styles"))
+    unread: Counter[str] = Counter()
+    for kind in ("document", "footnotes", "endnotes"):
+        if kind in parts:
+            unread.update(simplify_part(parts[kind], styles))
+    for kind in ("footnote", "endnote"):
+        _drop_lost_notes(parts, kind)
+    return unread
+
+
+def _drop_lost_notes(parts: _Parts, kind: str) -> None:
+    """Drop notes without a number, and what refers to a note that is not there: mammoth fails for both."""
+    notes_part = parts.get(f"{kind}s")
+    note_ids = set()
+    for note in notes_part.findall(f"{WORD}{kind}") if notes_part is not None else ():
+        note_ids.add(note.get(f"{WORD}id"))
+        if note.get(f"{WORD}id") is None:
+            note.tag = f"{WORD}noNote"
+
+    for reference in list(parts["document"].iter(f"{WORD}{kind}Reference")):
+        parent = reference.getparent()
+        if parent is not None and (reference.get(f"{WORD}id") or "") not in note_ids:
+            parent.remove(reference)
+
+
+def _to_html(parts: _Parts) -> tuple[str, list[str]]:
+    """The HTML that mammoth makes of the parts, and the parts that it does not understand."""
+    try:
+        return _convert(parts), []
+    except (AttributeError, KeyError):  # a list or a style that refers to nothing, or has no name
+        others = {kind: root for kind, root in parts.items() if kind not in {"numbering", "styles"}}
+        return _convert(others), sorted(parts.keys() - others.keys())
+
+
+def _convert(parts: _Parts) -> str:
+    """The HTML of the parts, without pictures, links and ways back from the notes."""
     import mammoth
-
-    prepared, equations = _prepare(content)
-
-    def drop(_: object) -> list[object]:
-        return []
-
-    result = mammoth.convert_to_html(io.BytesIO(prepared), style_map=_STYLES, convert_image=drop)
-    note = f"equations are not read: {equations}" if equations else ""
-    return WordText(mark_table_heads(without_links(result.value)), note)
-
-
-def _prepare(content: bytes) -> tuple[bytes, int]:
-    """The document in the forms that mammoth reads, without what is not shown, and the number of its equations."""
     from lxml import etree
 
     prepared = io.BytesIO()
-    equations = 0
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(prepared, "w") as changed:
-        for name in archive.namelist():
-            part = archive.read(name)
-            if _TEXT_PART.fullmatch(name):
-                root = etree.fromstring(part, parser)
-                equations += len(root.findall(f".//{_MATH}oMath"))
-                _prepare_part(root)
-                part = etree.tostring(root)
-            changed.writestr(name, part)
-    return prepared.getvalue(), equations
+    with zipfile.ZipFile(prepared, "w") as archive:
+        for kind, root in parts.items():
+            # Under these names mammoth finds them without being told.
+            archive.writestr(f"word/{kind}.xml", etree.tostring(root))
+
+    markup: str = mammoth.convert_to_html(prepared, style_map=_STYLES).value
+    markup = _BOX.sub(lambda box: "☒" if box["ticked"] else "☐", markup)
+    return without_links(_BACK_TO_TEXT.sub("", markup))
 
 
-def _prepare_part(root: "Element") -> None:
-    """Change what mammoth 1.13.0 keeps though it is not shown, or drops though it is."""
-    from lxml import etree
-
-    for run in root.findall(f".//{_WORD}r"):
-        _mark_raised(run)
-        parent = run.getparent()
-        is_shown = not (_is_on(run, "vanish") or _is_on(run, "dstrike"))
-        if not is_shown and parent is not None:
-            parent.remove(run)
-
-    for alternatives in root.findall(f".//{_ALTERNATIVES}AlternateContent"):
-        _show_boxes(alternatives)
-    # Fields, in which dates and references stand, and words with their reading above.
-    etree.strip_elements(root, f"{_WORD}rt", with_tail=False)
-    etree.strip_tags(root, f"{_WORD}fldSimple", f"{_WORD}ruby", f"{_WORD}rubyBase")
-
-
-def _is_on(run: "Element", name: str) -> bool:
-    """Whether a run has a property that may be switched off by its value."""
-    mark = run.find(f"{_WORD}rPr/{_WORD}{name}")
-    return mark is not None and mark.get(f"{_WORD}val") not in _OFF
-
-
-def _mark_raised(run: "Element") -> None:
-    """Make a superscript of a run that was raised by hand."""
-    position = run.find(f"{_WORD}rPr/{_WORD}position")
-    if position is not None and (position.get(f"{_WORD}val") or "0").isdigit() and position.get(f"{_WORD}val") != "0":
-        position.tag = f"{_WORD}vertAlign"
-        position.set(f"{_WORD}val", "superscript")
-
-
-def _show_boxes(alternatives: "Element") -> None:
-    """Replace a drawing that has no form for older programs, the only one that mammoth reads, by its text boxes."""
-    boxes = alternatives.findall(f".//{_WORD}txbxContent")
-    if boxes and alternatives.find(f"{_ALTERNATIVES}Fallback") is None:
-        alternatives.clear(keep_tail=True)
-        alternatives.tag = f"{_WORD}pict"
-        alternatives.extend(boxes)
+def _find_title(parts: _Parts, markup: str) -> str:
+    """The title among the properties (ECMA-376, part 2, 11), else the first heading."""
+    properties = parts.get("core")
+    title = properties.findtext("{http://purl.org/dc/elements/1.1/}title") if properties is not None else ""
+    if title and title.strip():
+        return " ".join(title.split())
+    _, opening, rest = markup.partition("<h1>")
+    return without_tags(rest.partition("</h1>")[0]) if opening else ""

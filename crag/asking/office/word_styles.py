@@ -1,0 +1,138 @@
+"""How the runs of a DOCX are shown: hidden, struck out, raised or lowered, by their own properties and by styles.
+
+ECMA-376, part 1, 17.7.2: a run's own properties come first, then its character style, its paragraph's style, its
+table's style, and the document's defaults. A style has the properties of the one that it is based on.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+VALUE = f"{WORD}val"
+
+_OFF = frozenset({"0", "false", "off"})
+_LEAST_SHIFT = 3
+"""Half points: a smaller shift moves text on its line for the eye."""
+_MEASURE = re.compile(r"([-+]?\d{1,5}(?:\.\d{1,5})?)(pt)?")
+
+_STYLE_OWNERS = (("character", "r", "rStyle"), ("paragraph", "p", "pStyle"), ("table", "tbl", "tblStyle"))
+"""The type of a style, the element that names one among its properties, and the name of that property."""
+
+
+class RunLook(NamedTuple):
+    """How a run is shown. `height`: "superscript", "subscript" or "baseline"."""
+
+    is_hidden: bool
+    is_struck: bool
+    height: str
+
+
+def is_on(mark: "Element | None") -> bool:
+    """Whether a property is there and not switched off by its value."""
+    return mark is not None and mark.get(VALUE) not in _OFF
+
+
+class WordStyles:
+    """The styles of a document; without their part, there are none."""
+
+    def __init__(self, root: "Element | None") -> None:
+        self._styles: dict[tuple[str, str], Element] = {}
+        self._default_ids: dict[str, str] = {}
+        self._defaults: Sequence[Element] = ()
+        self._properties: dict[tuple[str, str], list[Element]] = {}
+        if root is None:
+            return
+
+        self._defaults = root.findall(f"{WORD}docDefaults/{WORD}rPrDefault/{WORD}rPr")
+        for style in root.findall(f"{WORD}style"):
+            kind, style_id = style.get(f"{WORD}type", ""), style.get(f"{WORD}styleId", "")
+            self._styles.setdefault((kind, style_id), style)
+            if style.get(f"{WORD}default", "0") not in _OFF:
+                self._default_ids[kind] = style_id
+
+    def look_of(self, run: "Element") -> RunLook:
+        """How a run is shown."""
+        own = run.findall(f"{WORD}rPr")
+        levels = [self._style_properties(run, *owner) for owner in _STYLE_OWNERS]
+        is_struck = self._is_switched_on("strike", own, levels) or is_on(self._first("dstrike", own, levels))
+        return RunLook(
+            is_hidden=self._is_switched_on("vanish", own, levels),
+            is_struck=is_struck,
+            height=self._height(own, levels),
+        )
+
+    def _height(self, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> str:
+        """Text is raised by an alignment, or by hand."""
+        alignment = self._first("vertAlign", own, levels)
+        height = "baseline" if alignment is None else alignment.get(VALUE, "baseline")
+        position = self._first("position", own, levels)
+        if height != "baseline" or position is None:
+            return height
+
+        shift = _half_points(position.get(VALUE, ""))
+        if abs(shift) < _LEAST_SHIFT:
+            return "baseline"
+        return "superscript" if shift > 0 else "subscript"
+
+    def _first(self, name: str, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> "Element | None":
+        """A property where it is given first."""
+        for properties in (own, *levels, self._defaults):
+            mark = _find(name, properties)
+            if mark is not None:
+                return mark
+        return None
+
+    def _is_switched_on(self, name: str, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> bool:
+        """Whether a toggle property is on: each style that has it switches it over (ECMA-376, part 1, 17.7.3)."""
+        own_mark = _find(name, own)
+        if own_mark is not None:
+            return is_on(own_mark)
+        if is_on(_find(name, self._defaults)):
+            return True
+        return sum(is_on(_find(name, properties)) for properties in levels) % 2 == 1
+
+    def _style_properties(self, run: "Element", kind: str, owner_name: str, property_name: str) -> "list[Element]":
+        """The properties of the style of a run, of its paragraph or its table, its own before those it is based on."""
+        owner = next(run.iterancestors(WORD + owner_name), None) if owner_name != "r" else run
+        if owner is None:
+            return []
+        named = owner.find(f"{WORD}{owner_name}Pr/{WORD}{property_name}")
+        style_id = "" if named is None else named.get(VALUE, "")
+        if (kind, style_id) not in self._styles:
+            style_id = self._default_ids.get(kind, "")
+        key = (kind, style_id)
+        if key not in self._properties:
+            self._properties[key] = self._read_properties(kind, style_id)
+        return self._properties[key]
+
+    def _read_properties(self, kind: str, style_id: str) -> "list[Element]":
+        properties: list[Element] = []
+        seen: set[str] = set()
+        style = self._styles.get((kind, style_id))
+        while style is not None and style_id not in seen:
+            seen.add(style_id)
+            properties += style.findall(f"{WORD}rPr")
+            base = style.find(f"{WORD}basedOn")
+            style_id = "" if base is None else base.get(VALUE, "")
+            style = self._styles.get((kind, style_id))
+        return properties
+
+
+def _find(name: str, properties: "Sequence[Element]") -> "Element | None":
+    for group in properties:
+        mark = group.find(WORD + name)
+        if mark is not None:
+            return mark
+    return None
+
+
+def _half_points(measure: str) -> float:
+    """A shift in half points; in strict files a measure may have a unit: ``3pt``."""
+    match = _MEASURE.fullmatch(measure)
+    if match is None:
+        return 0
+    return float(match[1]) * (2 if match[2] else 1)

@@ -1,0 +1,87 @@
+"""What is read of e-mails and of pages that were saved as one file."""
+
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from crag.asking.documents import read_documents
+from crag.asking.mail import read_mail
+from crag.settings import ExtractSettings
+
+FORMULA = "10<sup>6</sup> ships cost <s>10</s>12 euros"
+SAVED_PAGE = b"""From: <Saved by a browser>
+Subject: House rules
+MIME-Version: 1.0
+Content-Type: multipart/related; type="text/html"; boundary="b"
+
+--b
+Content-Type: text/html
+Content-Transfer-Encoding: quoted-printable
+
+<!doctype html><html><head><meta charset=3D"utf-8"></head><body><p>The code of the caf=C3=A9 is 86=
+42.</p></body></html>
+--b
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+
+iVBORw0KGgo=
+--b--
+"""
+
+
+def build_mail() -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"] = "Ines Falkner <ines@example.org>"
+    mail["Date"] = "Tue, 05 Mar 2024 10:00:00 +0100"
+    mail["Subject"] = "Prüfung der Boote"
+    return mail
+
+
+HEAD = [
+    "From: Ines Falkner <ines@example.org>",
+    "Date: Tue, 05 Mar 2024 10:00:00 +0100",
+    "Subject: Prüfung der Boote",
+]
+
+
+def read(path: Path, content: bytes) -> tuple[str, list[str], list[str]]:
+    """The title and the lines of the only page, and what is told about it."""
+    path.write_bytes(content)
+    said: list[str] = []
+    [document] = read_documents(str(path), ExtractSettings(), said.append)
+    return document.title, document.text.splitlines(), said
+
+
+@pytest.mark.parametrize("name", ["mail.eml", "mail"])
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
+def test_a_mail_is_read_below_its_head(tmp_path: Path, name: str, encoding: str) -> None:
+    mail = build_mail()
+    mail.set_content("The code is 8642 für alle.", charset="iso-8859-1", cte=encoding)
+    assert read(tmp_path / name, mail.as_bytes()) == (
+        "Prüfung der Boote", [*HEAD, "The code is 8642 für alle."], [],
+    )  # fmt: skip
+
+
+def test_of_two_forms_that_in_html_is_read_and_files_are_named(tmp_path: Path) -> None:
+    mail = build_mail()
+    mail.set_content("10 6 ships cost 10 12 euros")
+    mail.add_alternative(f"<html><body><p>{FORMULA}</p></body></html>", subtype="html")
+    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="plan.pdf")
+    mail.add_attachment("The code is 1111.", filename="old.txt")
+    _, lines, said = read(tmp_path / "mail.eml", mail.as_bytes())
+    assert lines == [*HEAD, "10^6 ships cost 12 euros"]
+    assert said == [f"{tmp_path / 'mail.eml'}: attachments are not read: plan.pdf, old.txt"]
+
+
+def test_a_saved_page_is_read_without_a_head(tmp_path: Path) -> None:
+    assert read(tmp_path / "rules.mht", SAVED_PAGE) == ("House rules", ["The code of the café is 8642."], [])
+    assert read(tmp_path / "rules", SAVED_PAGE[:-40])[1] == ["The code of the café is 8642."]
+
+
+def test_fields_that_are_not_valid_cost_nothing() -> None:
+    head = b"From: a@b\nTo: =?utf-\xff?q?Mia?=\nSubject: =?none?q?Code?= \xff\nContent-Type: text/plain; charset=none\n"
+    content = head + b"\nThe code is 8642."
+    mail = read_mail(content)
+    assert mail.html.endswith("<p>The code is 8642.</p>\n")
+    assert mail.title.startswith("=?none?q?Code?=")
