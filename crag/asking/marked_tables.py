@@ -15,18 +15,19 @@ def mark_table_heads(markup: str) -> str:
 
     page = BeautifulSoup(markup, "lxml")
     for table in page.find_all("table"):
-        rows = table.find_all("tr")
+        # Not those of a table in a cell.
+        rows = [row for row in table.find_all("tr") if row.find_parent("table") is table]
         texts = _read_grid(rows)
-        if table.find("th"):
+        if any(row.find("th", recursive=False) for row in rows):
             continue
         if is_form(texts):
             for row in rows:
-                for label in row.find_all("td", limit=1):
+                for label in row.find_all("td", limit=1, recursive=False):
                     label.name = "th"
                     label["scope"] = "row"
             continue
         for row in rows[: count_head_rows(texts)]:
-            for cell in row.find_all("td"):
+            for cell in row.find_all("td", recursive=False):
                 cell.name = "th"
     return str(page)
 
