@@ -7,11 +7,14 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from crag.asking.rtf.tokens import RTF_MARK, from_first_brace
+
 PDF_MARK = b"%PDF-"
 """Begins a PDF; viewers accept other bytes before it."""
 ZIP_MARK = b"PK\x03\x04"
 """Begins an archive, and so the documents that are archives of XML."""
 _PDF_MARK_WITHIN = 1024
+_RTF_MARK_WITHIN = 1024
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Begins a file of Office before 2007, and one that Office encrypted."""
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -138,7 +141,7 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
         return _find_archive_kind(content)
     if content.startswith(_OLE_MARK):
         raise ValueError(_describe_old_office(content))
-    if content.startswith(b"{\\rtf"):
+    if from_first_brace(content[:_RTF_MARK_WITHIN]).startswith(RTF_MARK):
         return Kind.RICH_TEXT
 
     has_zero_bytes = b"\0" in content[:4096]

@@ -14,7 +14,7 @@ from crag.asking.markdown import convert_markdown
 from crag.asking.office.process import read_office_file
 from crag.asking.parts import page_part, row_part
 from crag.asking.pdf.process import read_pdf
-from crag.asking.rich_text import read_rich_text
+from crag.asking.rtf.reading import read_rich_text
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
 from crag.asking.table_heads import Row
@@ -60,6 +60,9 @@ def to_pages(source: Source, location: str) -> Pages:
     if kind is Kind.MAIL and not source.content.lstrip().startswith(b"<"):
         mail = read_mail(source.content)
         return Pages([PageMarkup(mail.title, mail.html)], mail.note)
+    if kind is Kind.RICH_TEXT:
+        rich_text = read_rich_text(source.content)
+        return Pages([PageMarkup(rich_text.title, rich_text.html)], rich_text.note)
 
     is_xml = "xml" in source.media_type or Path(location).suffix.lower() in _XML_SUFFIXES
     text = decode(source.content, source.charset, is_xml=is_xml)
@@ -83,9 +86,6 @@ def _text_pages(text: str, kind: Kind, location: str) -> Pages:
         return Pages(_row_pages(read_rows(text, location)))
     if kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, kind)
-    if kind is Kind.RICH_TEXT:
-        rich_text = read_rich_text(text)
-        return Pages([PageMarkup(rich_text.title, rich_text.html)])
     return Pages([PageMarkup("", _to_paragraphs(join_wrapped_lines(text)))])
 
 
