@@ -6,6 +6,7 @@ import sys
 from typing import TypedDict
 
 from crag.asking.kinds import Kind
+from crag.asking.office.package_xml import read_core_title
 from crag.asking.parts import row_part, sheet_part, slide_part
 from crag.asking.tables import table_pages
 
