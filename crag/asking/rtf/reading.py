@@ -15,8 +15,8 @@ from crag.asking.rtf.writing import PRIVATE_USE, Writer
 
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
 _HEADER_BYTES = 4096
-_SYMBOL_FIELD = re.compile(r'\s*SYMBOL\s+(\d{1,5})\b(?:.*\\f\s+"?([^"\\]+))?', re.IGNORECASE)
-_EQUATION_FIELD = re.compile(r"\s*EQ\s", re.IGNORECASE)
+_SYMBOL_FIELD = re.compile(r'\A\s*SYMBOL\s+(\d{1,5})\b(?:.*\\f\s+"?([^"\\]+))?', re.IGNORECASE)
+_EQUATION_FIELD = re.compile(r"\A\s*EQ\s", re.IGNORECASE)
 _LAST_CHARACTER = 0x10FFFF
 
 _CHARACTERS = {
