@@ -36,7 +36,7 @@ ANCHORED = frozenset({"match", "fullmatch"})
 """Functions of `re` that start at one position only."""
 
 
-def compiled(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
+def compiled(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, tuple | list | set | frozenset | dict):
@@ -56,9 +56,7 @@ def module_patterns() -> Iterator[tuple[str, int]]:
         except ImportError:  # of an engine that is not installed here
             continue
         for pattern in itertools.chain(*map(compiled, names.values())):
-            text = pattern.pattern
-            # A pattern over bytes takes the steps of the same pattern over characters.
-            yield text.decode("latin-1") if isinstance(text, bytes) else text, pattern.flags & FLAGS
+            yield pattern.pattern, pattern.flags & FLAGS
 
 
 def inline_patterns() -> Iterator[tuple[str, int]]:

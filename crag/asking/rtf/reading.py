@@ -13,10 +13,12 @@ from crag.asking.rtf.state import State, after_word
 from crag.asking.rtf.tokens import Kind, Token, from_first_brace, read_tokens
 from crag.asking.rtf.writing import PRIVATE_USE, Writer
 
-_CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
+_CODE_PAGE = re.compile(r"\\ansicpg(\d{1,5})")
 _HEADER_BYTES = 4096
-_SYMBOL_FIELD = re.compile(r'\A\s*SYMBOL\s+(\d{1,5})\b(?:.*\\f\s+"?([^"\\]+))?', re.IGNORECASE)
-_EQUATION_FIELD = re.compile(r"\A\s*EQ\s", re.IGNORECASE)
+# In instructions of fields, whose words have one blank between them.
+_SYMBOL_FIELD = re.compile(r"\ASYMBOL (\d{1,5})\b", re.IGNORECASE)
+_SYMBOL_FIELD_FONT = re.compile(r'\\f "?([^"\\]{1,50})', re.IGNORECASE)
+_EQUATION_FIELD = re.compile(r"\AEQ ", re.IGNORECASE)
 _LAST_CHARACTER = 0x10FFFF
 
 _CHARACTERS = {
@@ -69,7 +71,7 @@ class _Reader:
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._is_utf_8 = _is_utf_8(content)
-        code_page = _CODE_PAGE.search(content[:_HEADER_BYTES])
+        code_page = _CODE_PAGE.search(content[:_HEADER_BYTES].decode("latin-1"))
         self._code_page = int(code_page[1]) if code_page else 0
         self._writer = Writer()
         self._fonts = Fonts(codec_of_code_page(self._code_page) or DEFAULT)
@@ -240,7 +242,8 @@ class _Reader:
         """A field that is a sign, or an equation, has no other text."""
         symbol = _SYMBOL_FIELD.match(instruction)
         if symbol is not None:
-            codec = codec_of_font_name(symbol[2] or "") or self._fonts.default_codec
+            font = _SYMBOL_FIELD_FONT.search(instruction)
+            codec = (font and codec_of_font_name(font[1])) or self._fonts.default_codec
             self._writer.write_symbol(int(symbol[1]), codec, self._state)
             self._state = replace(self._state, is_symbol_field=True)
         elif _EQUATION_FIELD.match(instruction):
