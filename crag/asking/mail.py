@@ -1,10 +1,10 @@
 """E-mails (`.eml`) and pages that a browser saved as one file (`.mht`): both are MIME messages (RFC 2045, RFC 2557)."""
 
+import codecs
 import contextlib
 import email
 import html
 import re
-from collections.abc import Iterator
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
@@ -14,8 +14,13 @@ from crag.asking.decoding import decode
 from crag.asking.wrapped_lines import join_wrapped_lines
 
 _FIELDS = ("From", "To", "Cc", "Date", "Subject")
+_SAVED_BY_BROWSER = re.compile(r"\W{0,9}Saved by\b", re.IGNORECASE)
+"""Stands where a message has its author."""
 _BODY_TAG = re.compile(r"<body\b[^<>]{0,2000}>", re.IGNORECASE)
-_WRITTEN_AS_HTML, _WRITTEN_AS_TEXT = "text/html", "text/plain"
+_WHOLE_PAGE = re.compile(r"<(?:html|body)\b", re.IGNORECASE)
+_WRITTEN_AS_HTML = "text/html"
+_REPORTS = frozenset({"message/delivery-status", "message/disposition-notification"})
+"""What a server says about a message: fields and no text."""
 
 
 class Mail(NamedTuple):
@@ -24,6 +29,13 @@ class Mail(NamedTuple):
     title: str
     html: str
     note: str
+
+
+class _Text(NamedTuple):
+    """The text of a part, as HTML. `is_form_in_html`: its author wrote it so."""
+
+    markup: str
+    is_form_in_html: bool = False
 
 
 def read_mail(content: bytes) -> Mail:
@@ -35,66 +47,145 @@ def read_mail(content: bytes) -> Mail:
     Raises ValueError: parts are in parts too often.
     """
     try:
-        message = email.message_from_bytes(content)
-        markup = "\n".join(_to_html(part) for part in _find_texts(message))
-        attached = [part.get_filename() or part.get_content_type() for part in message.walk() if _is_attached(part)]
+        message = email.message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip())
+        reader = _Reader()
+        markup = reader.read_message(message)
     except RecursionError:
         raise ValueError("its parts are nested too deeply; save it as HTML or text") from None
 
+    note = f"attachments are not read: {', '.join(reader.attached)}" if reader.attached else ""
+    return Mail(_field(message, "Subject"), markup, note)
+
+
+class _Reader:
+    """Reads messages, and keeps the names of the parts that are not read."""
+
+    def __init__(self) -> None:
+        self.attached: list[str] = []
+
+    def read_message(self, message: Message) -> str:
+        """A message, or one that it forwards, as HTML."""
+        markup = "\n".join(text.markup for text in self._read_part(message))
+        body_tag = _BODY_TAG.search(markup)
+        place = body_tag.end() if body_tag else 0
+        return markup[:place] + _to_paragraphs(_head_lines(message)) + markup[place:]
+
+    def _read_part(self, part: Message) -> list[_Text]:
+        """The texts that a reader sees, each in one form."""
+        kind = part.get_content_type()
+        inner_parts = _inner_parts(part)
+        if part.get_content_disposition() == "attachment":
+            self._name(part)
+            return []
+        if kind in _REPORTS:
+            return [_Text(_to_paragraphs(_all_fields(inner))) for inner in inner_parts]
+        if kind == "message/rfc822":
+            return [_Text(self.read_message(inner)) for inner in inner_parts]
+        if not inner_parts:
+            return self._read_leaf(part)
+
+        if kind == "multipart/related":  # a page, then its pictures and frames
+            for inner in inner_parts[1:]:
+                self._name_if_file(inner)
+            inner_parts = inner_parts[:1]
+        texts = [self._read_part(inner) for inner in inner_parts]
+        if kind == "multipart/alternative":  # the same text in several forms
+            return _choose_form(texts)
+        return [text for forms in texts for text in forms]
+
+    def _read_leaf(self, part: Message) -> list[_Text]:
+        """The text of a part without parts. One of several parts whose boundary is missing is text too."""
+        if part.get_content_maintype() in {"text", "multipart"}:
+            return [_read_text(part)]
+        # A picture in the text has no name, or one that nobody chose.
+        if part.get_content_maintype() != "image":
+            self._name(part)
+        return []
+
+    def _name_if_file(self, part: Message) -> None:
+        """Name what lies beside a page, unless it belongs to it, as its pictures and styles do."""
+        has_name = part.get_filename() is not None and part.get_content_maintype() not in {"image", "text"}
+        if has_name or part.get_content_disposition() == "attachment":
+            self._name(part)
+
+    def _name(self, part: Message) -> None:
+        self.attached.append(part.get_filename() or part.get_content_type())
+
+
+# --- the head ---------------------------------------------------------------------------------------------------------
+
+
+def _head_lines(message: Message) -> list[str]:
+    """Who wrote a message, to whom and when; nothing for a page that a browser saved."""
     fields = {name: _field(message, name) for name in _FIELDS}
-    # A browser writes no address: "From: <Saved by Blink>".
-    lines = [f"{name}: {value}" for name, value in fields.items() if value and "@" in fields["From"]]
-    body_tag = _BODY_TAG.search(markup)
-    place = body_tag.end() if body_tag else 0
-    note = f"attachments are not read: {', '.join(attached)}" if attached else ""
-    return Mail(fields["Subject"], markup[:place] + _paragraphs(lines) + markup[place:], note)
+    if _SAVED_BY_BROWSER.match(fields["From"]) or message["Snapshot-Content-Location"]:
+        return []
+    return [f"{name}: {value}" for name, value in fields.items() if value]
+
+
+def _all_fields(message: Message) -> list[str]:
+    return [f"{name}: {_decode_field(written)}" for name, written in message.raw_items()]
 
 
 def _field(message: Message, name: str) -> str:
-    """A field of the head on one line, with its words decoded; as it is, if it cannot be."""
-    written = str(message.get(name, ""))
+    """A field of the head on one line; "" if there is none."""
+    for other_name, written in message.raw_items():
+        if other_name.lower() == name.lower():
+            return _decode_field(written)
+    return ""
+
+
+def _decode_field(written: str) -> str:
+    """A field with its words decoded; as it is, if it cannot be."""
+    if not written.isascii():
+        # The parser keeps bytes that are not ASCII, which many programs write, as halves of characters.
+        written = decode(written.encode("ascii", "surrogateescape"))
     # A word may have a wrong length, or an encoding that nobody knows.
     with contextlib.suppress(MessageError, LookupError, UnicodeError):
         written = str(make_header(decode_header(written)))
     return " ".join(written.split())
 
 
-def _find_texts(part: Message) -> Iterator[Message]:
-    """The parts that a reader sees as text, each in one form."""
-    kind = part.get_content_type()
-    parts = part.get_payload()
-    if _is_attached(part):
-        return
-    if not isinstance(parts, list):
-        if kind in {_WRITTEN_AS_HTML, _WRITTEN_AS_TEXT}:
-            yield part
-        return
-
-    inner_parts = [inner for inner in parts if isinstance(inner, Message)]
-    if kind == "multipart/related":  # a page, then its pictures and frames
-        inner_parts = inner_parts[:1]
-    texts = [list(_find_texts(inner)) for inner in inner_parts]
-    if kind == "multipart/alternative":  # the same text in several forms
-        filled = [forms for forms in texts if forms]
-        as_html = [forms for forms in filled if any(form.get_content_type() == _WRITTEN_AS_HTML for form in forms)]
-        texts = (as_html or filled)[:1]
-    for forms in texts:
-        yield from forms
+# --- the text ---------------------------------------------------------------------------------------------------------
 
 
-def _to_html(part: Message) -> str:
-    """A part with text as HTML."""
+def _inner_parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    if not isinstance(payload, list):
+        return []
+    return [inner for inner in payload if isinstance(inner, Message)]
+
+
+def _choose_form(forms: list[list[_Text]]) -> list[_Text]:
+    """Of the forms of one text that in HTML, if it has words: some programs send an empty one beside the text."""
+    with_words = [texts for texts in forms if any(_has_words(text) for text in texts)]
+    in_html = [texts for texts in with_words if any(text.is_form_in_html for text in texts)]
+    chosen = in_html or with_words or forms
+    return chosen[0] if chosen else []
+
+
+def _has_words(text: _Text) -> bool:
+    from bs4 import BeautifulSoup
+
+    page = BeautifulSoup(text.markup, "lxml")
+    for not_shown in page.find_all(["head", "style", "script"]):
+        not_shown.decompose()
+    return any(character.isalnum() for character in page.get_text())
+
+
+def _read_text(part: Message) -> _Text:
+    """A part with text."""
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
-    text = decode(content, part.get_content_charset() or "")
-    return text if part.get_content_type() == _WRITTEN_AS_HTML else _paragraphs(join_wrapped_lines(text))
+    charset = part.get_content_charset() or ""
+    # Many programs declare ASCII and write UTF-8.
+    text = decode(content, "" if charset == "us-ascii" else charset)
+
+    is_part_of_none = part.get_content_maintype() == "multipart"
+    if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
+        return _Text(text, is_form_in_html=True)
+    return _Text(_to_paragraphs(join_wrapped_lines(text)))
 
 
-def _paragraphs(lines: list[str]) -> str:
+def _to_paragraphs(lines: list[str]) -> str:
     return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines if line.strip())
-
-
-def _is_attached(part: Message) -> bool:
-    """Whether a part is a file beside the text; pictures in the text are none."""
-    has_name = part.get_filename() is not None and part.get_content_maintype() not in {"image", "text"}
-    return part.get_content_disposition() == "attachment" or has_name

@@ -85,3 +85,87 @@ def test_fields_that_are_not_valid_cost_nothing() -> None:
     mail = read_mail(content)
     assert mail.html.endswith("<p>The code is 8642.</p>\n")
     assert mail.title.startswith("=?none?q?Code?=")
+
+
+def lines_of(tmp_path: Path, content: bytes) -> list[str]:
+    return read(tmp_path / "mail.eml", content)[1]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1"])
+def test_a_head_that_is_not_encoded_keeps_its_accents(tmp_path: Path, encoding: str) -> None:
+    content = "From: Jörg Müller <j@example.org>\nSubject: Grüße aus Köln\n\nThe code is 8642.".encode(encoding)
+    title, lines, _ = read(tmp_path / "mail.eml", content)
+    assert title == "Grüße aus Köln"
+    assert lines == ["From: Jörg Müller <j@example.org>", "Subject: Grüße aus Köln", "The code is 8642."]
+
+
+@pytest.mark.parametrize("head", ["From: Bob Smith\n", "From: /O=ACME/CN=JDOE\n", ""])
+def test_an_author_without_address_hides_nothing(tmp_path: Path, head: str) -> None:
+    content = f"{head}To: Ann\nSubject: Code\n\nIt is 8642.".encode()
+    assert lines_of(tmp_path, content) == [*head.splitlines(), "To: Ann", "Subject: Code", "It is 8642."]
+
+
+@pytest.mark.parametrize(
+    "markup", ["<html><head><title>x</title></head><body></body></html>", '<p>&nbsp;<img src="cid:1" alt="logo"></p>']
+)
+def test_a_form_in_html_without_words_hides_no_text(tmp_path: Path, markup: str) -> None:
+    mail = build_mail()
+    mail.set_content("The code is 8642.")
+    mail.add_alternative(markup, subtype="html")
+    assert lines_of(tmp_path, mail.as_bytes()) == [*HEAD, "The code is 8642."]
+
+
+def test_a_forwarded_mail_keeps_its_own_head(tmp_path: Path) -> None:
+    inner = build_mail()
+    inner.set_content("The code is 8642.")
+    outer = EmailMessage()
+    outer["From"] = "Bo <bo@example.org>"
+    outer.set_content("See below.")
+    outer.add_attachment(inner, disposition="inline")
+    assert lines_of(tmp_path, outer.as_bytes()) == [
+        "From: Bo <bo@example.org>",
+        "See below.",
+        *HEAD,
+        "The code is 8642.",
+    ]
+
+
+REPORT = b"""From: server@example.org
+Content-Type: multipart/report; boundary="b"
+
+--b
+Content-Type: text/plain
+
+It was not delivered.
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; example.org
+
+Final-Recipient: rfc822; ann@example.org
+--b--
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "last_lines"),
+    [
+        (
+            REPORT,
+            ["It was not delivered.", "Reporting-MTA: dns; example.org", "Final-Recipient: rfc822; ann@example.org"],
+        ),
+        (REPORT.replace(b'; boundary="b"', b""), ["Final-Recipient: rfc822; ann@example.org", "--b--"]),
+        ("From: a@b\nContent-Type: text/plain; charset=us-ascii\n\nFrühstück € 5".encode(), ["Frühstück € 5"]),
+        ("\ufeff\n\nFrom: a@b\nContent-Type: text/html\n\n<p>8642</p>".encode(), ["From: a@b", "8642"]),
+        (b"From: a@b\nContent-Type: text/calendar\n\nSUMMARY:Regatta", ["SUMMARY:Regatta"]),
+    ],
+)
+def test_no_text_of_a_mail_is_lost(tmp_path: Path, content: bytes, last_lines: list[str]) -> None:
+    assert lines_of(tmp_path, content)[-len(last_lines) :] == last_lines
+
+
+def test_a_part_without_name_is_named_by_its_kind(tmp_path: Path) -> None:
+    content = REPORT.replace(b"message/delivery-status", b"application/octet-stream")
+    _, lines, said = read(tmp_path / "mail.eml", content)
+    assert lines == ["From: server@example.org", "It was not delivered."]
+    assert said == [f"{tmp_path / 'mail.eml'}: attachments are not read: application/octet-stream"]

@@ -10,12 +10,19 @@ if TYPE_CHECKING:
 
 _UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 DAMAGE = (*_UNPACKING, ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError)
-"""What zipfile, lxml, openpyxl and python-pptx raise where a part is missing, damaged, or not as they expect."""
+"""What zipfile, lxml and openpyxl raise where a part is missing, damaged, or not as they expect."""
 
 _TYPES = "[Content_Types].xml"
 _TYPE = "{http://schemas.openxmlformats.org/package/2006/content-types}Override"
 _NEEDED = frozenset({_TYPES, "_rels/.rels", "ppt/presentation.xml", "ppt/_rels/presentation.xml.rels"})
 """Parts without which there is no presentation."""
+
+
+def slide_damage() -> tuple[type[Exception], ...]:
+    """What is raised where a part of a presentation is missing, damaged, or not as python-pptx expects."""
+    from pptx.exc import PythonPptxError
+
+    return (*DAMAGE, PythonPptxError)
 
 
 def parse_xml(content: bytes) -> "Element":

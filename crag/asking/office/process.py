@@ -15,6 +15,11 @@ _REMEDIES = {
     "ParseError": "its XML is damaged; open it and save it again",
     "XMLSyntaxError": "its XML is damaged; open it and save it again",
     "ExpatError": "its XML is damaged; open it and save it again",
+    "InvalidXmlError": "its XML is not as Office writes it; open it and save it again",
+    "TypeError": "a part of it is not as Office writes it; open it and save it again",
+    "ValueError": "a part of it is not as Office writes it; open it and save it again",
+    "AttributeError": "a part of it is not as Office writes it; open it and save it again",
+    "IndexError": "a part of it is not as Office writes it; open it and save it again",
 }
 """What can be done, by a part of the error's message."""
 

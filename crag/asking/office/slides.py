@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.drawing_text import body_markup, body_text
-from crag.asking.office.package_xml import DAMAGE, without_damaged_parts
+from crag.asking.office.package_xml import slide_damage, without_damaged_parts
 from crag.asking.office.shapes import SLIDE, Place, ShapeReader, choose_alternatives, is_hidden
 from crag.asking.raised_text import to_html, without_marks
 
@@ -38,7 +38,7 @@ def read_slides(content: bytes) -> Slides:
                 reading.hidden_slides.append(str(number))
             else:
                 reading.read(number, slide)
-        except DAMAGE:
+        except slide_damage():
             reading.faults.append(f"slide {number} is damaged and not read")
     return Slides(reading.title, reading.slides, reading.note())
 
@@ -70,7 +70,7 @@ class _Reading:
         pieces += reader.read(tree, title)
         try:
             pieces += _notes_markup(slide)
-        except DAMAGE:
+        except slide_damage():
             reader.faults.append("the notes are damaged and not read")
 
         self.slides.append((number, "".join(pieces)))
@@ -113,7 +113,7 @@ def _inherited_places(slide: "Slide") -> dict["Element", Place]:
     """Where the placeholders of a slide stand; the layout gives those their place that have none of their own."""
     try:
         return {shape.element: (shape.top or 0, shape.left or 0) for shape in slide.placeholders}
-    except DAMAGE:  # of the layout
+    except slide_damage():  # of the layout
         return {}
 
 
