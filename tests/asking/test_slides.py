@@ -1,5 +1,6 @@
 """Tests: a slide is read as its viewer sees it, whatever its shapes are made of; damage costs the part that has it."""
 
+import re
 from datetime import date
 
 import pytest
@@ -307,6 +308,14 @@ SLIDE = r"ppt/slides/slide1\.xml"
 def test_a_damaged_part_costs_no_other(part: str, change: Change, lines: list[str], note: str) -> None:
     content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
     assert read(with_parts(content, {part: change})) == (lines, note)
+
+
+def test_a_placeholder_without_properties_costs_nothing() -> None:
+    def forget_properties(slide: str) -> str:
+        return re.sub(r"<p:spPr\b[^>]*/>|<p:spPr>.*?</p:spPr>", "", slide, count=1)
+
+    content = with_parts(build_slide(box("Ines")), {SLIDE: forget_properties})
+    assert read(content) == (["Report", "Ines"], "")
 
 
 def test_a_damaged_diagram_is_told() -> None:

@@ -196,6 +196,27 @@ def test_a_damaged_sheet_costs_no_other(part: str, change: Change, note: str) ->
     assert read_workbook(content).note == note
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<patternFill/>", '<patternFill><fgColor rgb="no colour"/></patternFill>'),
+        ("<fill><patternFill/></fill>", "<fill/>"),
+        ('name="Normal" ', ""),
+    ],
+)
+def test_a_style_that_excel_forgives_costs_nothing(old: str, new: str) -> None:
+    def change(styles: str) -> str:
+        assert old in styles
+        return styles.replace(old, new)
+
+    sheet = build_sheet(f'<row><c s="{DAY}"><v>45356</v></c><c s="{STRUCK_OUT}"><v>7</v></c></row>')
+    assert read_workbook(with_parts(sheet, {r"xl/styles\.xml": change})).sheets[0].rows == [["2024-03-05"]]
+
+
+def test_a_style_that_is_not_there_is_none() -> None:
+    assert read_workbook(build_sheet('<row><c s="99"><v>8642</v></c></row>')).sheets[0].rows == [["8642"]]
+
+
 def test_sheets_of_charts_are_told() -> None:
     workbook = openpyxl.Workbook()
     workbook.worksheets[0]["A1"] = "Ines"

@@ -1,6 +1,6 @@
 """The sheets of an XLSX as rows of texts: what Excel shows, so a date is one and 0.12 may be 12%.
 
-Sheets, styles and number formats are read by openpyxl, cells by `crag.asking.office.sheet_cells`.
+Sheets are found by openpyxl; cells are read by `crag.asking.office.sheet_cells`, styles by `sheet_styles`.
 """
 
 import io
@@ -11,8 +11,9 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.escapes import unescape
-from crag.asking.office.package_xml import DAMAGE
+from crag.asking.office.package_xml import DAMAGE, parse_xml
 from crag.asking.office.sheet_cells import Area, SavedCell, SheetTexts, read_shared_texts, read_sheet
+from crag.asking.office.sheet_styles import CellStyle, read_cell_styles
 from crag.asking.office.shown_values import FIRST_DAY, FIRST_DAY_1904, show_value
 from crag.asking.office.time_formats import show_moment
 
@@ -37,23 +38,14 @@ class Workbook(NamedTuple):
     note: str
 
 
-class _Style(NamedTuple):
-    """What the style of a cell says of its value."""
-
-    number_format: str
-    is_struck_out: bool
-
-
 def read_workbook(content: bytes) -> Workbook:
     """The sheets that are shown. A sheet that is damaged is named in the note."""
     from openpyxl.reader.excel import ExcelReader
-    from openpyxl.styles.stylesheet import apply_stylesheet
 
     # `load_workbook` reads the sheets too, and fails if one is damaged.
     reader = ExcelReader(io.BytesIO(content), keep_links=False)
     reader.read_manifest()
     reader.read_workbook()
-    apply_stylesheet(reader.archive, reader.wb)
     cells = _CellReader(reader)
 
     sheets = []
@@ -85,9 +77,7 @@ class _CellReader:
         self.without_value = 0
         from openpyxl.xml.constants import SHARED_STRINGS
 
-        self._book = reader.wb
-        self._style_sheet = reader.wb.create_sheet()
-        self._styles: dict[int, _Style] = {}
+        self._styles = _read_styles(reader)
         self._first_day = FIRST_DAY_1904 if reader.wb.epoch == FIRST_DAY_1904 else FIRST_DAY
         workbook = reader.archive.read("xl/workbook.xml").decode("utf-8", "replace")
         self._is_zero_doubtful = bool(_CALCULATE_FIRST.search(workbook))
@@ -112,14 +102,9 @@ class _CellReader:
         is_zero = cell.kind == "n" and cell.value.strip("0.") == ""
         return self._is_zero_doubtful and is_zero
 
-    def _find_style(self, number: int) -> _Style:
-        """The style of a number. Raises IndexError: there is none."""
-        from openpyxl.cell import Cell
-
-        if number not in self._styles:
-            cell = Cell(self._style_sheet, style_array=self._book._cell_styles[number])
-            self._styles[number] = _Style(cell.number_format or "General", bool(cell.font.strike))
-        return self._styles[number]
+    def _find_style(self, number: int) -> CellStyle:
+        """The style of a number; Excel shows a cell whose style is not there like one without a style."""
+        return self._styles[number] if number < len(self._styles) else CellStyle()
 
     def _show_value(self, cell: SavedCell, number_format: str) -> str:
         """A value as its number format shows it, in the forms that tell one value from another."""
@@ -136,6 +121,15 @@ class _CellReader:
         except ValueError:
             return cell.value
         return show_value(number, number_format, self._first_day) if math.isfinite(number) else cell.value
+
+
+def _read_styles(reader: "ExcelReader") -> list[CellStyle]:
+    """The styles of the cells; a file may have none. Raises XMLSyntaxError: they are damaged."""
+    from openpyxl.xml.constants import ARC_STYLE
+
+    if ARC_STYLE not in reader.archive.namelist():
+        return []
+    return read_cell_styles(parse_xml(reader.archive.read(ARC_STYLE)))
 
 
 def _read_moment(text: str) -> datetime | date:
