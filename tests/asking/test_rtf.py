@@ -240,6 +240,49 @@ def test_ends_of_cells_outside_of_tables_part_words(tmp_path: Path) -> None:
     assert lines_of(tmp_path, HEAD + r"one\cell two\par three\par}") == ["one", "two", "three"]
 
 
+def build_row(definition: str, *cells: str) -> str:
+    return r"\trowd" + definition + r"\pard\intbl " + "".join(rf"{cell}\cell " for cell in cells) + r"\row"
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (  # One wide cell, as Word writes it; edges differ by a hair.
+            [
+                build_row(r"\cellx1000\cellx3000\cellx4000", "Place", "Boats", "Note"),
+                build_row(r"\cellx1000\cellx2000\cellx2990\cellx4010", "North", "5", "7", "fine"),
+            ],
+            ["Place: North | Boats: 5 | Boats: 7 | Note: fine"],
+        ),
+        (
+            [
+                build_row(r"\cellx1000\cellx2000\cellx3000", "Day", "Morning", "Evening"),
+                build_row(r"\cellx2000\cellx3000", "All week", "gym"),
+            ],
+            ["Day: All week | Morning: All week | Evening: gym"],
+        ),
+        (  # The cells that it covers are there, marked and blank.
+            [
+                build_row(r"\cellx1000\clmgf\cellx2000\clmrg\cellx3000", "Place", "Boats", ""),
+                build_row(r"\clvmgf\cellx1000\cellx2000\cellx3000", "North", "5", "7"),
+                build_row(r"\clvmrg\cellx1000\cellx2000\cellx3000", "", "8", "9"),
+            ],
+            ["Place: North | Boats: 5 | Boats: 7", "Place: North | Boats: 8 | Boats: 9"],
+        ),
+        (  # A definition that does not fit its row is none.
+            [
+                build_row(r"\cellx1000", "Place", "Boats"),
+                build_row(r"\cellx3000\cellx2000", "North", "5"),
+            ],
+            ["Place: North | Boats: 5"],
+        ),
+    ],
+    ids=["wide name", "wide cell", "marked", "does not fit"],
+)
+def test_merged_cells_have_their_value_below_each_name(tmp_path: Path, rows: list[str], lines: list[str]) -> None:
+    assert lines_of(tmp_path, HEAD + "".join(rows) + r"\pard}") == lines
+
+
 def test_a_blank_line_parts_tables_and_a_blank_cell_is_one(tmp_path: Path) -> None:
     def row(*cells: str) -> str:
         return r"\trowd\pard\intbl " + "".join(rf"{cell}\cell " for cell in cells) + r"\row\pard "

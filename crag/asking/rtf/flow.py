@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from crag.asking.raised_text import NOT_RAISED, RAISED, to_html
+from crag.asking.rtf.merged_cells import CellPlace, find_spans
 
 _LINE_BREAK = "\n"
 _CONTROL = re.compile(r"[\n\r\v\f]")
@@ -21,9 +22,10 @@ class Paragraph(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of a table: the paragraphs of each cell, and the rows of tables in it."""
+    """A row of a table: the paragraphs of each cell, and the rows of tables in it; where the cells are, if known."""
 
     cells: "list[Blocks]"
+    places: Sequence[CellPlace] = ()
 
 
 Block = Paragraph | TableRow
@@ -56,6 +58,8 @@ class Flow:
         """The row that is read, and the rows in its cells."""
         self._row_start: int | None = None
         """The first block behind the definition of a row that has not begun."""
+        self._places: dict[int, list[CellPlace]] = {}
+        """Where the cells of a row are, by the level of the row: its last definition, which may hold for more rows."""
         self._pieces: list[str] = []
         """The text of the paragraph that is read, with its level and its open mark."""
         self._level = 0
@@ -88,6 +92,7 @@ class Flow:
 
     def define_row(self, level: int) -> None:
         """A row is defined: mostly it follows, but Word defines it again behind its cells."""
+        self._places[max(level, 1)] = []
         if not self._rows:
             self._row_start = len(self._blocks)
             return
@@ -98,6 +103,10 @@ class Flow:
         if row.cell and not is_row_in_cell and not is_behind_cells:
             self._close_row()
             self._row_start = len(self._blocks)
+
+    def define_cell(self, level: int, place: CellPlace) -> None:
+        """The next cell of the row that is defined."""
+        self._places.setdefault(max(level, 1), []).append(place)
 
     def end_cell(self, level: int) -> None:
         """A cell ends, with its last paragraph."""
@@ -180,6 +189,7 @@ class Flow:
 
     def _close_row(self) -> None:
         """The innermost row ends. Text behind its last cell is a cell, if the text is known to be in a table."""
+        places = self._places.get(len(self._rows), [])
         row = self._rows.pop()
         rest = row.cell
         if row.cells and row.is_declared and _have_text(rest):
@@ -187,7 +197,7 @@ class Flow:
             rest = []
         blocks = self._innermost()
         if row.cells:
-            blocks.append(TableRow(row.cells))
+            blocks.append(TableRow(row.cells, tuple(places)))
         blocks.extend(rest)
         self._row_start = None
 
@@ -217,12 +227,21 @@ def blocks_to_html(blocks: Blocks) -> str:
     return "\n".join(parts)
 
 
-def _table_to_html(rows: Sequence[Block]) -> str:
+def _table_to_html(blocks: Sequence[Block]) -> str:
+    rows = [row for row in blocks if isinstance(row, TableRow)]
+    texts = [[_cell_to_html(cell) for cell in row.cells] for row in rows]
+    spans = find_spans([row.places for row in rows], texts)
+
     lines = []
-    for row in rows:
-        if isinstance(row, TableRow):
-            cells = "".join(f"<td>{_cell_to_html(cell)}</td>" for cell in row.cells)
-            lines.append(f"<tr>{cells}</tr>")
+    for row_number, row_texts in enumerate(texts):
+        cells = []
+        for number, text in enumerate(row_texts):
+            span = spans.get((row_number, number))
+            if span is None:
+                cells.append(f"<td>{text}</td>")
+            elif span.rows:  # else another cell covers it
+                cells.append(f'<td colspan="{span.columns}" rowspan="{span.rows}">{text}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
     return f"<table>{''.join(lines)}</table>"
 
 

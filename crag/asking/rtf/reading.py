@@ -9,6 +9,7 @@ from crag.asking.rtf.code_pages import CODECS_OF_CHARACTER_SETS, DEFAULT, codec_
 from crag.asking.rtf.destinations import EQUATIONS, FLOWS, READ_IF_OPTIONAL, SKIPPED
 from crag.asking.rtf.flow import Blocks, Flow, blocks_to_html, join_text
 from crag.asking.rtf.fonts import Fonts, codec_of_font_name
+from crag.asking.rtf.merged_cells import CellPlace
 from crag.asking.rtf.state import State, after_word
 from crag.asking.rtf.tokens import Kind, Token, from_first_brace, read_tokens
 from crag.asking.rtf.writing import PRIVATE_USE, Writer
@@ -88,6 +89,8 @@ class _Reader:
         self._substitutes_left = 0
         """Bytes to skip, because the character before them was read."""
 
+        self._cell = CellPlace(0)
+        """What was said of the next cell of the row that is defined."""
         self._equations = 0
         self._ending = ""
         """What is wrong with the end of the file."""
@@ -192,6 +195,7 @@ class _Reader:
                 or self._take_header(word, number)
                 or self._take_break(word)
                 or self._take_table_word(word)
+                or self._take_cell_word(word, number)
             )
             if not is_taken:
                 self._state = after_word(self._state, word, number)
@@ -280,6 +284,22 @@ class _Reader:
                 return False
         return True
 
+    def _take_cell_word(self, word: str, number: int | None) -> bool:
+        """Follow a word that says where a cell is; False if it is another word."""
+        match word:
+            case "clmrg":
+                self._cell = self._cell._replace(is_covered_from_left=True)
+            case "clvmrg":
+                self._cell = self._cell._replace(is_covered_from_above=True)
+            case "cellx":
+                if self._state.flow is not None:
+                    place = self._cell._replace(right_edge=number or 0)
+                    self._state.flow.define_cell(self._state.table_level, place)
+                self._cell = CellPlace(0)
+            case _:
+                return False
+        return True
+
     def _take_table_word(self, word: str) -> bool:
         """Follow a word that ends a cell or a row, or defines a row; False if it is another word."""
         if word not in _TABLE_WORDS:
@@ -295,6 +315,7 @@ class _Reader:
             case "nestcell":
                 flow.end_cell(max(level, 2))
             case "trowd":
+                self._cell = CellPlace(0)
                 flow.define_row(level)
             case "row":
                 flow.end_row(1)
