@@ -109,7 +109,7 @@ _UNREADABLE_MEMBERS = {
 }
 """File in an archive that does not name its media type -> what can be done."""
 _BEGINNING = 8192
-"""Bytes that tell what a text is."""
+"""How many bytes from the beginning of a text are searched for signs of its kind."""
 _OFFICE_AS_XML = re.compile(r'progid="(?P<program>Word|Excel|PowerPoint)\.|<office:document ')
 """At the beginning of a document of Office or an OpenDocument file that is one file of XML."""
 _OFFICE_REMEDIES = {"Word": "DOCX", "Excel": "XLSX", "PowerPoint": "PPTX"}

@@ -41,8 +41,8 @@ class _Text(NamedTuple):
 def read_mail(content: bytes) -> Mail:
     """The text of a message below who wrote it, to whom and when; of a saved page its text alone.
 
-    Of a text that is there twice, the one in HTML is read: it knows what is raised and struck out. The parser is that
-    of Python 3.2 and before: the newer one fails on fields that are not valid.
+    If a message has the same text as HTML and as plain text, the HTML is read: it marks superscripts and deletions.
+    The parser is that of Python 3.2 and before: the newer one fails on fields that are not valid.
 
     Raises ValueError: parts are in parts too often.
     """

@@ -85,5 +85,10 @@ def read_core_title(content: bytes) -> str:
             properties = parse_xml(archive.read("docProps/core.xml"))
     except (*_UNPACKING, KeyError, etree.XMLSyntaxError):
         return ""
+    return find_core_title(properties)
+
+
+def find_core_title(properties: "Element") -> str:
+    """The title in the part ``docProps/core.xml``; "" if there is none."""
     title = properties.findtext("{http://purl.org/dc/elements/1.1/}title")
     return " ".join((title or "").split())

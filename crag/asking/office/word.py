@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.office.package_xml import find_core_title
 from crag.asking.office.word_markup import simplify_part
 from crag.asking.office.word_styles import WORD, WordStyles
 
@@ -129,7 +130,7 @@ def _convert(parts: _Parts) -> str:
     prepared = io.BytesIO()
     with zipfile.ZipFile(prepared, "w") as archive:
         for kind, root in parts.items():
-            # Under these names mammoth finds them without being told.
+            # mammoth looks for the parts under these names if the package does not say where they are.
             archive.writestr(f"word/{kind}.xml", etree.tostring(root))
 
     markup: str = mammoth.convert_to_html(prepared, style_map=_STYLES).value
@@ -140,8 +141,8 @@ def _convert(parts: _Parts) -> str:
 def _find_title(parts: _Parts, markup: str) -> str:
     """The title among the properties (ECMA-376, part 2, 11), else the first heading."""
     properties = parts.get("core")
-    title = properties.findtext("{http://purl.org/dc/elements/1.1/}title") if properties is not None else ""
-    if title and title.strip():
-        return " ".join(title.split())
+    title = find_core_title(properties) if properties is not None else ""
+    if title:
+        return title
     _, opening, rest = markup.partition("<h1>")
     return without_tags(rest.partition("</h1>")[0]) if opening else ""

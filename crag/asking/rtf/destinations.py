@@ -8,7 +8,7 @@ SKIPPED = frozenset({
     "colortbl", "stylesheet", "filetbl", "listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "pgptbl",
     "protusertbl", "themedata", "colorschememapping", "datastore", "latentstyles", "generator", "template", "password",
     "passwordhash", "mmathPr", "userprops", "docvar", "defchp", "defpap", "wgrffmtfilter", "pn", "pnseclvl",
-    # What stands at the head and the foot of every page, and above notes.
+    # Page headers and footers, and the lines that separate notes from the text.
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
     "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn",
     # Comments, bookmarks, entries of an index or a table of contents, data of forms.

@@ -13,7 +13,7 @@ _NO_FONT = -1
 
 
 class Script(enum.Enum):
-    """The place of text on its line."""
+    """Whether text stands on its line, above it or below it."""
 
     BASE = enum.auto()
     SUPER = enum.auto()
