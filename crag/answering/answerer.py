@@ -26,7 +26,6 @@ class Draft:
         review: The result of the second look.
         replies: The model's later replies, by the name of what a check asked for.
         candidate: The answer with its features and P(correct).
-        single_page_answers: What the model answers from single pages, one answer per page.
         withheld: Whether a check has replaced the answer.
     """
 
@@ -37,7 +36,6 @@ class Draft:
     review: Review | None = None
     replies: Mapping[str, Generation] = field(default_factory=dict)
     candidate: Candidate | None = None
-    single_page_answers: tuple[str, ...] = ()
     withheld: bool = False
 
     @property

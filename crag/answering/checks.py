@@ -185,8 +185,7 @@ def build_checks(settings: AnsweringSettings, confidence: ConfidenceModel | None
         checks.append(Refine(settings, settings.refine))
 
     # The last check: its features include what the checks before it have read.
-    threshold = settings.confidence.threshold if settings.confidence else 0.0
-    checks.append(ExpectedScore(threshold, confidence))
+    checks.append(ExpectedScore(settings.threshold, confidence))
     return checks
 
 

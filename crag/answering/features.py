@@ -8,10 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from crag.answering.answerer import Draft
-from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, Passage, Trace
+from crag.core.contracts import GRAPH, INVALID_QUESTION, Passage, Trace
 from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
-from crag.text.matching import same_answer
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
 GRAPH_STATES = ("found", "not_found", "empty_calendar", "no_call", "down")
@@ -60,15 +59,6 @@ def holds_answer(answer_words: Sequence[str], text: str) -> bool:
         holds_answer(["carter"], "Jimmy Carter won.")  # True
     """
     return share(answer_words, text) == 1.0
-
-
-def count_agreeing_pages(text: str, single_page_answers: Sequence[str]) -> float:
-    """How many pages, each read by itself, give this answer."""
-    agreeing = 0
-    for answer in single_page_answers:
-        if answer != I_DONT_KNOW and same_answer(answer, text):
-            agreeing += 1
-    return float(agreeing)
 
 
 # --- groups of features -----------------------------------------------------------------------------------------------
@@ -141,7 +131,7 @@ def _certainty_features(generation: Generation, *, with_entropy: bool) -> dict[s
 
 
 def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
-    """Where else the words of a generated answer are: its context, facts, passages, answers of single pages."""
+    """Where else the words of a generated answer are: its context, facts, passages."""
     is_from_graph = draft.answer.source == GRAPH
     words = split_words(draft.answer.text)
     new_words = _new_words(words, trace)
@@ -158,8 +148,6 @@ def _support_features(trace: Trace, draft: Draft) -> dict[str, float]:
     if scored and not is_from_graph:
         # An answer in the question's own words has no new ones; then all of them count.
         features |= _answer_passage_features(trace, scored, new_words or words)
-    if draft.single_page_answers:
-        features["pages_for"] = count_agreeing_pages(draft.answer.text, draft.single_page_answers)
     return features
 
 

@@ -12,8 +12,9 @@ from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, graph_address, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
+from crag.pipeline.case import Case
 from crag.pipeline.model_health import WatchedModel
-from crag.pipeline.page_checks import add_page_checks
+from crag.pipeline.other_sites import ReadOtherSites
 from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, PlanTurns, ReadPages, RouteQuestions
 from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
@@ -67,7 +68,10 @@ class CragAgent:
         self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
 
         pages_answerer = Answerer(answering, self._model)
-        page_checks = add_page_checks(checks, pages_answerer, web, answering, confidence)
+        page_checks: list[Check[Case]] = [*checks]
+        if answering.other_sites:
+            # Last: only an answer that is about to be given is worth the time of reading again.
+            page_checks.append(ReadOtherSites(pages_answerer, web, answering, confidence))
         self._web_pages = WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens)
 
     @classmethod

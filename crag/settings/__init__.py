@@ -17,7 +17,6 @@ from crag.settings.answering import RefineSettings as RefineSettings
 from crag.settings.answering import ReviewPromptName as ReviewPromptName
 from crag.settings.answering import ScoreGate as ScoreGate
 from crag.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
-from crag.settings.answering import SinglePageSettings as SinglePageSettings
 from crag.settings.base import StrictModel as StrictModel
 from crag.settings.deadline import DeadlineSettings as DeadlineSettings
 from crag.settings.engines import MODEL_VARIABLE as MODEL_VARIABLE

@@ -141,21 +141,6 @@ class ConfidenceSettings(StrictModel):
     search. No gate on the best passage decides there. None: as for other pages."""
 
 
-class SinglePageSettings(StrictModel):
-    """Read the passages of each of the best `pages` alone, in a separate prompt, and compare the answers (after
-    RobustRAG, Xiang et al. 2024).
-
-    Only for answers whose P(correct) without that is between `above` and `below`. The pages are read one after the
-    other, until the rest cannot change whether the answer is given.
-    """
-
-    pages: Annotated[int, Field(ge=1, le=10)] = 2
-    max_tokens: Annotated[int, Field(ge=50)] = 150
-    """Of each page's passages."""
-    above: Annotated[float, Field(ge=0, le=1)] = 0.0
-    below: Annotated[float, Field(ge=0, le=1)] = 1.0
-
-
 REASONING_TOKENS = 300
 """For what the prompt ``reasoned`` asks for before the answer. Three sentences take about 100."""
 
@@ -183,19 +168,16 @@ class AnsweringSettings(StrictModel):
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
-    alone: SinglePageSettings | None = None
     other_sites: bool = False
     """Where one site alone holds the answer, ask again without it: another answer withholds this one if its P(correct)
-    is above `alone.above`, or above the threshold if no page is read alone. So one site cannot speak against the others
-    (after PoisonedRAG, Zou et al. 2024)."""
+    is above the threshold too. So one site cannot speak against the others (after PoisonedRAG, Zou et al. 2024)."""
     hints: dict[DomainName, str] = Field(default_factory=dict)
     """What the prompt ``assessed`` adds before a question of the router's domain (WeKnow-RAG, "Main results")."""
     compute: bool = False
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
     audit: bool = False
-    """Also generate the answers that gates withhold, and read each single page of an answer between the bounds of
-    `alone`, to measure them. What is given stays the same."""
+    """Also generate the answers that gates withhold, to measure them. What is given stays the same."""
 
     @property
     def most_tokens(self) -> int:
@@ -204,9 +186,14 @@ class AnsweringSettings(StrictModel):
         return self.max_new_tokens + (REASONING_TOKENS if reasons else 0)
 
     @property
+    def threshold(self) -> float:
+        """What P(correct) of an answer must exceed; 0 for a preset without P(correct)."""
+        return self.confidence.threshold if self.confidence else 0.0
+
+    @property
     def asks_again(self) -> bool:
         """Whether a check asks the model a second time, so that the clock keeps time for it."""
-        return bool(self.refine or self.alone or self.other_sites)
+        return bool(self.refine or self.other_sites)
 
     @model_validator(mode="after")
     def _assessment_and_its_prompt_go_together(self) -> "AnsweringSettings":

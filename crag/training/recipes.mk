@@ -15,7 +15,7 @@ step    = @echo 'step: $(1)'
 # All that decides on a context is as it is served. What withholds answers, or asks the model again, decides on none: it is off.
 run     = $(SERVING) -m crag evaluate $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
           --seconds-per-query 600 --set deadline.seconds_per_query=600 $(WITHOUT) --set answering.adapter=none \
-          --set 'answering.gates=[]' --set answering.confidence=none --set answering.refine=none --set answering.alone=none \
+          --set 'answering.gates=[]' --set answering.confidence=none --set answering.refine=none \
           --set answering.other_sites=false
 # Exit code 3: the run is complete, and lost some answers, of which no labels are made.
 kept    = || { [ $$? = 3 ] && test -f $@; }

@@ -107,13 +107,13 @@ def _mark_up(passages: Sequence[Passage], settings: ContextSettings) -> str:
 
     # The given order is best first, for pages and for the passages of a page; both are reversed.
     blocks = []
-    for page_passages in reversed(group_by_page(passages)):
+    for page_passages in reversed(_group_by_page(passages)):
         best_last = page_passages[::-1]
         blocks.append(_block(best_last))
     return "".join(blocks)
 
 
-def group_by_page(passages: Sequence[Passage]) -> list[list[Passage]]:
+def _group_by_page(passages: Sequence[Passage]) -> list[list[Passage]]:
     """The passages of each page; the pages in the order in which they occur."""
     by_page: dict[str, list[Passage]] = {}
     for passage in passages:

@@ -19,7 +19,7 @@ from crag.engines.encoders import CrossEncoder, DenseEncoder
 from crag.engines.llm.base import TokenCounter
 from crag.settings import WebSettings
 from crag.web.chunk import chunk_pages
-from crag.web.context import build_context, group_by_page
+from crag.web.context import build_context
 from crag.web.extract.extract_pages import extract_pages
 from crag.web.extract.pool import ExtractionPool
 from crag.web.page_search import PageSearch
@@ -136,19 +136,6 @@ class WebPath:
         max_tokens = max(0, settings.max_tokens - reserved_tokens)
         context = build_context(retrieved.passages, settings, self._tokens, max_tokens=max_tokens)
         return replace(retrieved, context=context.text, passages=context.passages)
-
-    def separate_contexts(self, retrieved: RetrievedPassages, pages: int, max_tokens: int) -> list[str]:
-        """A context for each of the best pages, from its passages only."""
-        settings = self._settings.context
-        # The passages are ranked, so the pages come in the order of their best passages.
-        best_pages = group_by_page(retrieved.ranked)[:pages]
-
-        contexts = []
-        for page_passages in best_pages:
-            context = build_context(page_passages, settings, self._tokens, max_tokens=max_tokens)
-            if context.text:
-                contexts.append(context.text)
-        return contexts
 
     def without_site(self, retrieved: RetrievedPassages, site: str) -> RetrievedPassages:
         """What the pages of all other sites hold; see `crag.web.sites.find_site`."""

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from crag.answering import Answerer, CaseView, Check, ConfidenceModel, Draft, Feature, LogisticModel
-from crag.core.contracts import I_DONT_KNOW, WEB, Answer, Classification, Decision, Query, Route, Trace
+from crag.answering import CaseView, Check, ConfidenceModel, Draft, Feature, LogisticModel
+from crag.core.contracts import I_DONT_KNOW, Answer, Classification, Query, Route, Trace
 from crag.core.deadline import Deadline
-from crag.engines.llm import Generation, LanguageModel, load_language_model
-from crag.pipeline.case import Case
-from crag.pipeline.page_checks import ReadPageAlone
+from crag.engines.llm import LanguageModel
 from crag.router import QuestionRouter
-from crag.settings import Settings, SinglePageSettings, load_settings
-from crag.web import WebPath
-from tests.pipeline.asking import ASKED_AT, agent_of, ask, page
+from crag.settings import Settings, load_settings
+from tests.pipeline.asking import agent_of, ask, page
 
 QUESTION = "who directed rain man?"
 PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
@@ -86,101 +83,6 @@ def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path
     assert (candidate.probability > 0.5) is given
     if not given:
         assert f"P(correct) is {candidate.probability:.2f}" in answer.reason
-
-
-def test_pages_are_also_read_alone_and_p_correct_knows_how_many_agree() -> None:
-    first = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", 1)
-    second = page("<p>Rain Man, a film of 1988: Barry Levinson was its director.</p>", 2)
-    third = page("<p>Rain Man was directed in 1987 by Mike Nichols.</p>", 3)
-    replies = {"Levinson": "Barry Levinson", "Nichols": "Mike Nichols"}
-    # A user's own check comes after the usual ones.
-    agent = agent_of(settings_of(replies, "answering.alone = {pages = 3}"), more_checks=[OwnCheck()])
-    try:
-        _, trace = ask(agent, QUESTION, first, second, third)
-    finally:
-        agent.close()
-    alone = sorted(trace.generations[f"alone {n}"].text for n in (1, 2, 3))
-    assert alone == ["Barry Levinson", "Barry Levinson", "Mike Nichols"]
-    assert trace.candidates[0].features["pages_for"] == 2.0
-
-
-def counts_pages(tmp_path: Path, bias: float) -> str:
-    """A model whose log-odds are `bias` without single pages, else `bias` - 0.625 + 0.5 for each that agrees."""
-    pages_for = Feature(mean=1.25, scale=1.0, weight=0.5)
-    own = ConfidenceModel(correct=LogisticModel(bias=bias, features={"pages_for": pages_for}))
-    path = tmp_path / "counts_pages.json"
-    path.write_text(own.model_dump_json(), encoding="utf-8")
-    return f"answering.confidence = {{model = {json.dumps(str(path))}}}"
-
-
-def ranked_pages(best: str, second: str) -> list[dict[str, str]]:
-    """Three pages in the order of their rank. From the third, which is never read alone, the answer comes."""
-    return [
-        page(f"<p>Who directed Rain Man? {best} directed Rain Man.</p>", 1),
-        page(f"<p>Rain Man, a film of 1988, was directed by {second}.</p>", 2),
-        page("<p>A long speech in honour of Rain Man and its four prizes was held by Levinson.</p>", 3),
-    ]
-
-
-AGREES, DIFFERS = "Levinson", "Nichols"
-
-
-@pytest.mark.parametrize(
-    ("bias", "best", "second", "read", "given"),
-    [
-        # One page that agrees is enough: the second does, or only the best, or none.
-        (0.3, DIFFERS, AGREES, 1, True),
-        (0.3, AGREES, DIFFERS, 2, True),
-        (0.3, DIFFERS, DIFFERS, 2, False),
-        # Both have to agree.
-        (-0.1, AGREES, AGREES, 2, True),
-        (-0.1, DIFFERS, AGREES, 2, False),
-        (-0.1, AGREES, DIFFERS, 1, False),
-        # Not even both are enough, or P(correct) is outside the preset's bounds.
-        (-0.39, AGREES, AGREES, 0, False),
-        (0.5, DIFFERS, DIFFERS, 0, True),
-    ],
-)
-def test_the_next_page_is_read_only_where_it_can_change_the_decision(
-    tmp_path: Path, bias: float, best: str, second: str, read: int, given: bool
-) -> None:
-    replies = {AGREES: "Barry Levinson", DIFFERS: "Mike Nichols"}
-    lines = [counts_pages(tmp_path, bias), "answering.alone = {above = 0.4, below = 0.6}"]
-
-    def asked_about(*overrides: str) -> tuple[str, list[str]]:
-        """The answer, and what was said about single pages."""
-        agent = agent_of(settings_of(replies, *lines, *overrides))
-        try:
-            answer, trace = ask(agent, QUESTION, *ranked_pages(best, second))
-        finally:
-            agent.close()
-        said = [generation.text for name, generation in trace.generations.items() if name.startswith("alone")]
-        return answer.text, said
-
-    answer, said = asked_about()
-    assert answer == ("Barry Levinson" if given else I_DONT_KNOW)
-    assert said == [replies[second], replies[best]][:read]
-
-    # An audit reads every page, and decides alike.
-    audited, all_said = asked_about("answering.audit = true")
-    assert audited == answer
-    assert len(all_said) == (2 if abs(bias) < 0.4 else 0)
-
-
-def test_a_page_that_the_clock_left_unread_is_no_voice_against_the_answer() -> None:
-    settings = settings_of({}, "answering.alone = {}")
-    model = load_language_model(settings.language_model)
-    web = WebPath(settings.web, None, None, model)
-    check = ReadPageAlone(2, Answerer(settings.answering, model), web, SinglePageSettings(), None, None)
-    said = Generation("Barry Levinson", None, 1, 1, "stop")
-    draft = Draft(
-        Answer("Barry Levinson", Decision.ANSWERED, WEB, ""),
-        generation=said,
-        single_page_answers=("Barry Levinson",),
-        replies={"alone 1": said, "alone 2": Generation.out_of_time()},
-    )
-    case = Case(Query("1", QUESTION, ASKED_AT, None, ()), Trace("1", QUESTION, ASKED_AT))
-    assert check.read(case, draft).single_page_answers == ("Barry Levinson",)
 
 
 LIAR = page("<p>Rain Man was directed by Mike Nichols, the studio said.</p>", 1)

@@ -166,8 +166,6 @@ score = "top_passage"
 minimum = 0.999
 
 [answering.refine]
-
-[answering.alone]
 """
 
 

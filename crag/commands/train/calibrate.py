@@ -20,7 +20,7 @@ for new kinds of questions; without calls, all rows of a question.
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,13 @@ from crag.core.places import REPOSITORY
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
-from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions
+from crag.training.calibrate import (
+    AskedQuestion,
+    FeatureChoice,
+    FinishedQuestion,
+    asked_questions,
+    read_finished_questions,
+)
 from crag.training.files import RunCard
 from crag.weights.needed import CALIBRATIONS
 
@@ -61,11 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     judge = make_judge(options.judge)
     kept = ConfidenceModel.load(options.keep_graph) if options.keep_graph else None
 
+    features = FeatureChoice(frozenset(options.only), frozenset(options.without))
     # All runs are read before any is judged: a wrong folder is reported before a judge costs money.
     runs = [read_finished_questions(folder, options.split) for folder in options.runs]
+    _require_known(options.only, chain.from_iterable(runs))
     questions: list[AskedQuestion] = []
     for run in runs:
-        questions += asked_questions(run, judge, set(options.without))
+        questions += asked_questions(run, judge, features)
 
     fitted = _fit(questions, kept, options.runs)
     metrics = figures(fitted.questions)
@@ -74,13 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "cross_validated": metrics,
     }
     if kept:
-        provenance["graph_trained_on"] = _training_data_of(options.keep_graph)
+        provenance["graph_trained_on"] = _graph_training_data_of(options.keep_graph)
     write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
         "folds": FOLDS,
         "seed": SEED,
         "judge": options.judge,
+        "only": options.only,
         "without": options.without,
         "keep_graph": options.keep_graph,
         "inverse_strength": fitted.inverse_strength,
@@ -95,6 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
     options.split.report()
     print(f"wrote {path}, and its run card in {card.folder}")
+
+
+def _require_known(names: Sequence[str], questions: Iterable[FinishedQuestion]) -> None:
+    """A feature that no answer has is misspelt, or the runs were made without it."""
+    known: set[str] = set()
+    for question in questions:
+        for candidate in question.trace.get("candidates", ()):
+            known.update(name.partition("=")[0] for name in candidate["features"])
+    unknown = [name for name in names if name.partition("=")[0] not in known]
+    if unknown:
+        raise UserError(f"--only {unknown[0]}: no answer of these runs has it; they have {', '.join(sorted(known))}")
 
 
 def _fit(questions: Sequence[AskedQuestion], kept: ConfidenceModel | None, folders: Sequence[Path]) -> "Calibration":
@@ -127,6 +147,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="a name under models/calibration/, or a path to a .json",
     )
     add_split_argument(parser)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="FEATURE",
+        help="weigh these features and no others, such as first_token_entropy",
+    )
     parser.add_argument(
         "--without",
         nargs="+",
@@ -167,9 +194,11 @@ def _describe_training_data(
     }
 
 
-def _training_data_of(name: str) -> object:
-    """What the named file says about its own training data."""
-    return json.loads(calibration_file(name).read_bytes()).get("trained_on")
+def _graph_training_data_of(name: str) -> object:
+    """What the named file says about the runs to which its part for the graph was fitted."""
+    content = json.loads(calibration_file(name).read_bytes())
+    # A file whose part for pages was fitted alone names both.
+    return content.get("graph_trained_on") or content.get("trained_on")
 
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:

@@ -24,6 +24,8 @@ _OLDER_GATES = (*ROUTE_CLASSES, "top_passage")
 _OLDER_PAGE_GATES = re.compile(r"^top_passage| \(web\)$")
 """Names of gates for pages alone, in such traces."""
 _JUDGED = {Verdict.CORRECT, Verdict.INCORRECT}
+_TELL_KIND = frozenset({"from_graph", "from_values"})
+"""The features that `crag.answering.answer_kind` reads."""
 _TABLE = re.compile(r"(?:ALL )?(\w{1,60})\(")
 """The table of a call."""
 _KEYS = re.compile(r'\["(\w+)"\]')
@@ -101,15 +103,42 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
     return questions
 
 
+@dataclass(frozen=True, slots=True)
+class FeatureChoice:
+    """Which features of answers are weighed. A name such as ``question_type`` means all ``question_type=...``.
+
+    Attributes:
+        only: Weigh these and no others; empty for all.
+        without: Leave these out.
+    """
+
+    only: Set[str] = frozenset()
+    without: Set[str] = frozenset()
+
+    def take(self, features: Mapping[str, float]) -> dict[str, float]:
+        """The chosen ones of an answer's features, and those that tell its kind."""
+        return {name: value for name, value in features.items() if name in _TELL_KIND or self._includes(name)}
+
+    def _includes(self, name: str) -> bool:
+        # "question_type=set" is one class of the feature "question_type"
+        feature, _, _ = name.partition("=")
+        if self.without & {name, feature}:
+            return False
+        return not self.only or bool(self.only & {name, feature})
+
+
+ALL_FEATURES = FeatureChoice()
+
+
 def asked_questions(
     questions: Sequence[FinishedQuestion],
     judge: Judge,
-    without: Set[str] = frozenset(),
+    features: FeatureChoice = ALL_FEATURES,
 ) -> list[AskedQuestion]:
     """The questions that can be scored, with the verdicts of all candidate answers.
 
-    The judge decides about answers that were not given; the given one keeps the run's own verdict. Features in
-    `without` are left out; ``question_type`` means all ``question_type=...``.
+    The judge decides about answers that were not given; the given one keeps the run's own verdict. Candidates have only
+    the chosen features.
     """
     scored = [question for question in questions if question.golds and "candidates" in question.trace]
     verdicts = [{question.record["prediction"]: Verdict(question.record["verdict"])} for question in scored]
@@ -130,7 +159,7 @@ def asked_questions(
         question_verdicts[claim.prediction] = judgement.verdict
 
     return [
-        _build_question(question, question_verdicts, without)
+        _build_question(question, question_verdicts, features)
         for question, question_verdicts in zip(scored, verdicts, strict=True)
     ]
 
@@ -138,7 +167,7 @@ def asked_questions(
 def _build_question(
     question: FinishedQuestion,
     verdicts: Mapping[str, Verdict],
-    without: Set[str],
+    features: FeatureChoice,
 ) -> AskedQuestion:
     """A question with its judged candidates; `verdicts` are by the text of the answer."""
     trace = question.trace
@@ -155,7 +184,7 @@ def _build_question(
             JudgedCandidate(
                 entry["text"],
                 verdict is Verdict.CORRECT,
-                _without_features(entry["features"], without),
+                features.take(entry["features"]),
                 gated=_is_gated(entry["source"], gate),
             )
         )
@@ -176,17 +205,6 @@ def _is_gated(source: str, gate: GateFiring | None) -> bool:
         return False
     # A gate for pages alone lets the graph's answer through
     return source == WEB or gate.scope is GateScope.QUESTION
-
-
-def _without_features(features: Mapping[str, float], without: Set[str]) -> dict[str, float]:
-    """The features that are not left out, by name (``question_type=set``) or by its beginning (``question_type``)."""
-    remaining: dict[str, float] = {}
-    for name, value in features.items():
-        # "question_type=set" is one class of the feature "question_type"
-        feature, _, _ = name.partition("=")
-        if name not in without and feature not in without:
-            remaining[name] = value
-    return remaining
 
 
 def _tables_and_keys(calls: Sequence[str]) -> str:

@@ -41,7 +41,6 @@ def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
     [
         ("answering.other_sites = false", False),
         ("answering.other_sites = true", True),
-        ("answering.alone.pages = 2", True),
         ("answering.refine.abstentions = true", True),
     ],
 )

@@ -58,6 +58,7 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
         ([str(always), *out], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
         ([str(always), *out, "--judge", "llm"], "llm judge"),
         ([str(always), *out, "--keep-graph", "no_such"], "no_such"),
+        ([str(always), *out, "--only", "x", "first_entropie"], "--only first_entropie: no answer of these runs has it"),
         ([str(silent), *out, "--keep-graph", "cpu"], "at least 10 answers from pages are needed"),
     ]:
         assert main(arguments) == 2

@@ -12,7 +12,7 @@ from crag.core.contracts import GateFiring, GateScope
 from crag.core.files import DatasetError
 from crag.evaluation.judge import RulesJudge
 from crag.settings import ClassGate, ScoreGate
-from crag.training.calibrate import AskedQuestion, asked_questions, read_finished_questions
+from crag.training.calibrate import AskedQuestion, FeatureChoice, asked_questions, read_finished_questions
 from crag.training.calibrate.fitting import reward
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
 
@@ -104,9 +104,11 @@ def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path:
     features = {"review": 1.0, "answer_words": 2.0, "domain=movie": 0.99}
     pair = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT, features)]))
     (whole,) = questions_of(tmp_path, pair)
-    (left,) = questions_of(tmp_path, pair, without={"review", "domain"})
+    (left,) = questions_of(tmp_path, pair, features=FeatureChoice(without={"review", "domain"}))
+    (chosen,) = questions_of(tmp_path, pair, features=FeatureChoice(only={"domain"}))
     assert whole.candidates[0].features == features
     assert left.candidates[0].features == {"answer_words": 2.0}
+    assert chosen.candidates[0].features == {"domain=movie": 0.99}
 
 
 @pytest.mark.parametrize(
