@@ -108,6 +108,12 @@ def test_a_page_is_read_as_a_browser_shows_it(body: str, lines: list[str]) -> No
     assert lines_of(build({"text/a.xhtml": page}, others={"OEBPS/css/book one.css": sheet})) == lines
 
 
+def test_spans_of_cells_that_are_no_numbers_are_read_as_browsers_do() -> None:
+    head = '<tr><td rowspan="-1">name</td><td colspan="x">room</td></tr>'
+    rows = '<tr><td>Ines</td><td rowspan="999999999">B14</td></tr><tr><td>Tomas</td></tr>'
+    assert lines_of(build({"a.xhtml": f"<table>{head}{rows}</table>"}))[-1] == "name: Tomas | room: B14"
+
+
 def test_a_page_that_is_not_well_formed_is_read_as_html() -> None:
     page = (
         f'<?xml version="1.0"?><html {SPACES}><head><title/></head><body><p>one<p>two &eacute;<br>three</body></html>'
@@ -225,6 +231,12 @@ def test_a_book_whose_text_is_not_encrypted_is_read(algorithm: str, path: str) -
 def test_a_book_that_cannot_be_read_is_told_with_its_reason(content: bytes, reason: str) -> None:
     with pytest.raises(UnreadableFileError, match=reason):
         read_e_book(content)
+
+
+def test_a_container_that_is_damaged_costs_nothing() -> None:
+    others = {"META-INF/container.xml": "<not xml", "META-INF/encryption.xml": "<not xml"}
+    package = opf({"a.xhtml": of_type(XHTML)}, refer(0))
+    assert lines_of(pack({"book.opf": package, "a.xhtml": xhtml("<p>One.</p>"), **others})) == ["One."]
 
 
 @pytest.mark.parametrize("media_type", ["application/epub+zip\n", "application/zip"])

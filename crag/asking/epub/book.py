@@ -72,6 +72,13 @@ class Book:
         """A file. Raises one of `PART_DAMAGE`: it is missing or damaged."""
         return self._archive.read(path)
 
+    def _read_if_whole(self, path: str) -> "Element | None":
+        """The root of a part that a book can do without; None if it is missing or damaged."""
+        try:
+            return parse_part(self.read(path))
+        except PART_DAMAGE:
+            return None
+
     def find_names(self) -> dict[str, str]:
         """The name of each file that the table of contents names first; empty if there is none that can be read."""
         ncx_id = "" if self._spine is None else self._spine.get("toc", "")
@@ -89,11 +96,11 @@ class Book:
     def _find_package(self) -> str:
         """The path of the package: that in the container, or the only one in the archive."""
         names = self._archive.namelist()
-        if _CONTAINER in names:
-            for root_file in parse_part(self.read(_CONTAINER)).iter("{*}rootfile"):
-                path: str = root_file.get("full-path", "")
-                if path in names:
-                    return path
+        container = self._read_if_whole(_CONTAINER)
+        for root_file in () if container is None else container.iter("{*}rootfile"):
+            path: str = root_file.get("full-path", "")
+            if path in names:
+                return path
         packages = [name for name in names if name.lower().endswith(".opf")]
         if not packages:
             raise KeyError(_CONTAINER)
@@ -137,10 +144,9 @@ class Book:
 
     def _find_encrypted(self) -> set[str]:
         """The paths of the files that are encrypted, without fonts."""
-        if _ENCRYPTION not in self._archive.NameToInfo:
-            return set()
-        paths = set()
-        for data in parse_part(self.read(_ENCRYPTION)).iter("{*}EncryptedData"):
+        paths: set[str] = set()
+        encryption = self._read_if_whole(_ENCRYPTION)
+        for data in () if encryption is None else encryption.iter("{*}EncryptedData"):
             method = data.find("{*}EncryptionMethod")
             if method is None or method.get("Algorithm") not in _OF_FONTS:
                 paths |= {unquote(reference.get("URI", "")) for reference in data.iter("{*}CipherReference")}

@@ -43,8 +43,8 @@ class Page(NamedTuple):
 def read_page(content: bytes, find_sheet: Callable[[str], str]) -> Page:
     """A page of a book. `find_sheet` gives the style sheet at an address, "" without it."""
     root = _parse(decode(content, is_xml=True))
-    body = root.find("body")
-    if body is None:
+    body = None if root is None else root.find("body")
+    if root is None or body is None:
         return Page("", "")
 
     _simplify(body)
@@ -58,17 +58,16 @@ def read_page(content: bytes, find_sheet: Callable[[str], str]) -> Page:
     return Page(_find_heading(body), _write(body, sheets))
 
 
-def _parse(text: str) -> "Element":
-    """The root of a page, in which elements have no name spaces; as HTML if it is not well-formed."""
+def _parse(text: str) -> "Element | None":
+    """The root of a page, in which elements have no name spaces; as HTML if it is not well-formed; None of nothing."""
     from lxml import etree
-    from lxml.html import document_fromstring
 
     text = _DECLARATION.sub("", text)
     references_known = _NAMED_REFERENCE.sub(lambda reference: html.unescape(reference[0]), text)
     try:
         root = etree.fromstring(references_known, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:
-        return document_fromstring(_CLOSED_WITHOUT_TEXT.sub(r"<\1\2></\1>", text) or "<html/>")
+        return etree.fromstring(_CLOSED_WITHOUT_TEXT.sub(r"<\1\2></\1>", text), etree.HTMLParser(no_network=True))
     for element in root.iter("*"):
         element.tag = element.tag.rpartition("}")[2]
     return root

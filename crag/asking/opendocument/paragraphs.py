@@ -30,9 +30,8 @@ _HEIGHTS = {"superscript": raised, "subscript": lowered}
 _GONE = "\ufdd4"
 """Stands where text was struck out: two numbers on its sides are two numbers."""
 _GONE_BETWEEN_DIGITS = re.compile(rf"(?<=\d){_GONE}+(?=\d)")
-_BLANK = re.compile(r"[\t\n\r\f\v]")
-_NOT_TEXT = re.compile("[\ufdd0-\ufdef]")
-"""What Unicode keeps out of texts."""
+_CHARACTERS = {**dict.fromkeys(map(ord, "\t\n\r"), " "), **dict.fromkeys(range(0xFDD0, 0xFDF0))}
+"""The end of a line in XML is a blank; what Unicode keeps out of texts goes."""
 
 
 class Note(NamedTuple):
@@ -127,9 +126,9 @@ class ParagraphReader:
             self._runs.append(_Run(equation, look))
 
     def _add(self, text: str | None, look: Look) -> None:
-        """Text of the XML, in which the end of a line is a blank."""
+        """Text of the XML."""
         if text:
-            self._runs.append(_Run(_NOT_TEXT.sub("", _BLANK.sub(" ", text)), look))
+            self._runs.append(_Run(text.translate(_CHARACTERS), look))
 
 
 def _join(runs: list[_Run]) -> str:
