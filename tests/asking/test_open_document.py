@@ -457,7 +457,7 @@ def test_slides_are_read_from_top_to_bottom_with_title_table_and_notes() -> None
         f"<draw:g>{in_group}</draw:g>",
         frame(table(*(row(*texts) for texts in STAFF)), 'svg:x="1cm" svg:y="7cm"'),
         box("unseen", 'draw:display="none"'),
-        frame("<draw:text-box/>", 'presentation:class="outline" presentation:placeholder="true"'),
+        box("Click here", 'presentation:class="outline" presentation:placeholder="true"'),
         f"<presentation:notes>{page_number}{notes}</presentation:notes>",
     )
     hidden = (

@@ -84,7 +84,7 @@ class _SlideReader:
                 pieces.append(markup)
 
         for notes in page.findall(f"{PRESENTATION}notes"):
-            pieces += [self._read_shape(shape) for shape in notes if shape.get(_CLASS) == "notes"]
+            pieces += [self._read_shape(shape) for shape in self._shown_shapes(notes) if shape.get(_CLASS) == "notes"]
         return title, mark_table_heads("\n".join(filter(None, pieces)))
 
     def _read_shape(self, shape: "Element") -> str:
@@ -98,6 +98,8 @@ class _SlideReader:
         """The shapes of a slide or a group that are shown, from the top to the bottom and from left to right."""
         shown = []
         for shape in shapes_in(parent):
+            if shape.get(f"{PRESENTATION}placeholder") == "true":
+                continue  # "Click to add text"
             if shape.get(f"{DRAW}display") in _INVISIBLE:
                 self.hidden_shapes += 1
             else:
