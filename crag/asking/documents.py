@@ -32,7 +32,7 @@ class Document:
         title: The title of the file, else its name.
         html: The page.
         text: The page as retrieval sees it.
-        part: The page, sheet, slide or rows of the file (`crag.asking.parts`); "" for a whole file.
+        part: The page, sheet, slide, section or rows of the file (`crag.asking.parts`); "" for a whole file.
     """
 
     location: str

@@ -30,6 +30,8 @@ class Kind(enum.StrEnum):
     WORD = "docx"
     WORKBOOK = "xlsx"
     SLIDES = "pptx"
+    OPEN_DOCUMENT = "opendocument"
+    E_BOOK = "epub"
     RICH_TEXT = "rtf"
     MARKDOWN = "markdown"
     TABLE = "csv"
@@ -92,26 +94,20 @@ _UNREADABLE_MARKS = {
 }
 """First bytes -> what the file is and what can be done. They count only where the beginning has zero bytes or is short
 of text: "BM" may begin a sentence."""
-_E_BOOK = "an e-book; save it as HTML, DOCX or PDF"
-_OPEN_DOCUMENT = "an OpenDocument file; save it as {}"
-_UNREADABLE_ARCHIVES = {
-    "application/epub+zip": _E_BOOK,
-    "application/vnd.oasis.opendocument.text": _OPEN_DOCUMENT.format("DOCX or PDF"),
-    "application/vnd.oasis.opendocument.spreadsheet": _OPEN_DOCUMENT.format("XLSX or CSV"),
-    "application/vnd.oasis.opendocument.presentation": _OPEN_DOCUMENT.format("PPTX or PDF"),
-    "application/vnd.oasis.opendocument": _OPEN_DOCUMENT.format("PDF"),
-}
-"""Beginning of the media type that an archive names in its first file -> what can be done."""
 _UNREADABLE_MEMBERS = {
-    "META-INF/container.xml": _E_BOOK,
-    "META-INF/manifest.xml": _OPEN_DOCUMENT.format("DOCX, XLSX or PPTX"),
     "Index/Document.iwa": "a file of Apple's iWork; export it as DOCX, XLSX or PPTX",
 }
-"""File in an archive that does not name its media type -> what can be done."""
+"""File in an archive -> what the archive is, and what can be done."""
 _BEGINNING = 8192
 """How many bytes from the beginning of a text are searched for signs of its kind."""
-_OFFICE_AS_XML = re.compile(r'progid="(?P<program>Word|Excel|PowerPoint)\.|<office:document ')
-"""At the beginning of a document of Office or an OpenDocument file that is one file of XML."""
+_OFFICE_AS_XML = re.compile(r'progid="(?P<program>Word|Excel|PowerPoint)\.')
+"""At the beginning of a document of Office that is one file of XML."""
+_FLAT_OPEN_DOCUMENT = re.compile(
+    r'<[a-z]{1,10}:document\s[^>]{0,9000}"urn:oasis:names:tc:opendocument:xmlns:office:1\.0"'
+)
+"""At the beginning of an OpenDocument file that is one file of XML."""
+_MEDIA_TYPES = {"application/vnd.oasis.opendocument": Kind.OPEN_DOCUMENT, "application/epub+zip": Kind.E_BOOK}
+"""Beginning of the media type that an archive names in its first file -> its kind."""
 _OFFICE_REMEDIES = {"Word": "DOCX", "Excel": "XLSX", "PowerPoint": "PPTX"}
 _MAIL_FIELD = re.compile(r"[A-Za-z-]{1,60}:|[ \t]")
 """Begins a line at the head of a message: a field, or one that goes on."""
@@ -153,8 +149,10 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
     beginning = content[:_BEGINNING].decode("latin-1").removeprefix("\u00ef\u00bb\u00bf").lstrip()
     office_as_xml = _OFFICE_AS_XML.search(beginning) if beginning.startswith("<?xml") else None
     if office_as_xml:
-        remedy = _OFFICE_REMEDIES.get(office_as_xml["program"], "DOCX, XLSX or PPTX")
+        remedy = _OFFICE_REMEDIES[office_as_xml["program"]]
         raise ValueError(f"it is a document of Office as XML; save it as {remedy}")
+    if beginning.startswith("<?xml") and _FLAT_OPEN_DOCUMENT.search(beginning):
+        return Kind.OPEN_DOCUMENT
     suffix = Path(location).suffix.lower()
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type)
     return kind or (Kind.MAIL if _is_mail(beginning) else Kind.MARKUP_OR_TEXT)
@@ -185,14 +183,15 @@ def _find_archive_kind(content: bytes) -> Kind:
     if "xl/workbook.bin" in names:
         raise ValueError("it is a binary workbook; save it as XLSX")
 
-    raise ValueError(f"it is {_describe_archive(media_type.strip(), names)}")
-
-
-def _describe_archive(media_type: str, names: set[str]) -> str:
-    """What an archive is that is not read, and what can be done."""
-    by_media_type = [text for beginning, text in _UNREADABLE_ARCHIVES.items() if media_type.startswith(beginning)]
-    by_member = [text for member, text in _UNREADABLE_MEMBERS.items() if member in names]
-    return [*by_media_type, *by_member, "an archive; unpack it"][0]
+    for beginning, kind in _MEDIA_TYPES.items():
+        if media_type.strip().startswith(beginning):
+            return kind
+    if "META-INF/container.xml" in names:
+        return Kind.E_BOOK
+    if {"META-INF/manifest.xml", "content.xml"} <= names:
+        return Kind.OPEN_DOCUMENT
+    descriptions = [text for member, text in _UNREADABLE_MEMBERS.items() if member in names]
+    raise ValueError(f"it is {[*descriptions, 'an archive; unpack it'][0]}")
 
 
 def _describe_old_office(content: bytes) -> str:

@@ -8,6 +8,9 @@ from crag.asking.table_heads import count_head_rows, is_form
 if TYPE_CHECKING:
     from bs4 import Tag
 
+_MOST_SPANNED = 1000
+"""Columns, of HTML (WHATWG, "Attributes common to td and th elements")."""
+
 
 def mark_table_heads(markup: str) -> str:
     """HTML in which cells that name columns or rows are header cells. Few authors tell their program so."""
@@ -36,6 +39,13 @@ def _mark_heads(rows: Sequence["Tag"]) -> None:
             cell.name = "th"
 
 
+def _read_span(cell: "Tag", name: str) -> int:
+    """How many rows or columns a cell covers; 1 where that is no number, as browsers have it."""
+    written = str(cell.get(name, "1")).strip()
+    is_number = written.isascii() and written.isdigit() and len(written) < 10
+    return min(max(int(written), 1), _MOST_SPANNED) if is_number else 1
+
+
 def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:
     """The texts of the cells in their columns; a cell over several columns or rows has its text in the first."""
     texts: dict[tuple[int, int], str] = {}
@@ -44,8 +54,9 @@ def _read_grid(rows: Sequence["Tag"]) -> list[list[str]]:
         for cell in row.find_all(["td", "th"], recursive=False):
             while (row_number, column) in texts:
                 column += 1
-            for covered_row in range(int(str(cell.get("rowspan", "1")))):
-                for covered_column in range(int(str(cell.get("colspan", "1")))):
+            rows_left = len(rows) - row_number
+            for covered_row in range(min(_read_span(cell, "rowspan"), rows_left)):
+                for covered_column in range(_read_span(cell, "colspan")):
                     texts[row_number + covered_row, column + covered_column] = ""
             texts[row_number, column] = cell.get_text(" ", strip=True)
 

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from crag.asking.decoding import decode
 from crag.asking.delimited import read_rows
+from crag.asking.epub.process import read_e_book
 from crag.asking.kinds import OFFICE_KINDS, Kind, find_kind
 from crag.asking.mail import read_mail
 from crag.asking.markdown import convert_markdown
 from crag.asking.office.process import read_office_file
+from crag.asking.opendocument.process import read_open_document_file
 from crag.asking.parts import page_part, row_part
 from crag.asking.pdf.process import read_pdf
+from crag.asking.reading_process import FileReply
 from crag.asking.rtf.reading import read_rich_text
 from crag.asking.sources import Source
 from crag.asking.structured import json_markup, read_json_lines, read_json_rows
@@ -28,6 +31,7 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})</title", re.IGNORECASE)
 _MARKUP = re.compile(r"<(?:!doctype|html|head|body|title|meta|div|p|h1|table|article)\b", re.IGNORECASE)
 _WHOLE_PAGE = re.compile(r"\A\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _XML_SUFFIXES = {".xhtml", ".xht", ".xml"}
+_READERS = {Kind.OPEN_DOCUMENT: read_open_document_file, Kind.E_BOOK: read_e_book}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,9 @@ def to_pages(source: Source, location: str) -> Pages:
     if kind is Kind.PDF:
         return _pdf_pages(source.content)
     if kind in OFFICE_KINDS:
-        return _office_pages(source.content, kind)
+        return _reply_pages(read_office_file(source.content, kind))
+    if kind in _READERS:
+        return _reply_pages(_READERS[kind](source.content))
     if kind is Kind.MAIL and not source.content.lstrip().startswith(b"<"):
         mail = read_mail(source.content)
         return Pages([PageMarkup(mail.title, mail.html)], mail.note)
@@ -102,9 +108,8 @@ def _pdf_pages(content: bytes) -> Pages:
     return Pages(pages, note)
 
 
-def _office_pages(content: bytes, kind: Kind) -> Pages:
-    """The document, the sheets or the slides of a file of Office."""
-    reply = read_office_file(content, kind)
+def _reply_pages(reply: FileReply) -> Pages:
+    """What was read of a file with several sheets, slides or sections, or of one text."""
     pages = [PageMarkup(reply["title"], page["html"], page["part"]) for page in reply["pages"]]
     return Pages(pages, reply["note"])
 

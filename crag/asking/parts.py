@@ -1,13 +1,13 @@
-"""Parts of a file that an answer names: a page, a slide, a sheet, rows. An address has them in its fragment.
+"""Parts of a file that an answer names: a page, a slide, a sheet, a section, rows. An address has them in its fragment.
 
 The fragments of pages are those of RFC 8118 (`report.pdf#page=3`), those of rows of RFC 7111 (`staff.csv#row=2-201`);
-sheets and slides follow their form.
+sheets, slides and sections of books follow their form.
 """
 
 import re
 from urllib.parse import quote, unquote
 
-_PART = re.compile(r"(?:page|slide|sheet|row)=[^#=&]{1,400}(?:&row=[^#=&]{1,40})?")
+_PART = re.compile(r"(?:page|slide|sheet|section|row)=[^#=&]{1,800}(?:&row=[^#=&]{1,40})?")
 
 
 def page_part(number: int) -> str:
@@ -23,6 +23,11 @@ def slide_part(number: int) -> str:
 def sheet_part(title: str) -> str:
     """The part of a sheet of a workbook."""
     return f"sheet={quote(title, safe='')}"
+
+
+def section_part(title: str) -> str:
+    """The part of a section of an e-book: its name in the table of contents, or its number, from 1."""
+    return f"section={quote(title, safe='')}"
 
 
 def row_part(first: int, last: int, sheet: str = "") -> str:

@@ -2,15 +2,42 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
 
 from crag.core.places import REPOSITORY
 
 SECONDS = 60.0
 """Limit for a file."""
+MEMORY_BYTES = 3 << 30
+"""Of the process: a file that needs more ends it, not the machine."""
+
+PACKAGE_REMEDIES = {
+    "MemoryError": "it needs too much memory; split it",
+    "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
+    "RecursionError": "it is nested too deeply; open it and save it again",
+    "KeyError": "a part of it is missing; open it and save it again",
+    "XMLSyntaxError": "its XML is damaged; open it and save it again",
+}
+"""What can be done about an archive of XML, by a part of the error's message."""
+
+
+class PageReply(TypedDict):
+    """A page: its HTML, and its part of the file ("" for the whole)."""
+
+    html: str
+    part: str
+
+
+class FileReply(TypedDict):
+    """What was read of a file: the title, the pages, and a note on what was not read."""
+
+    title: str
+    pages: list[PageReply]
+    note: str
 
 
 class UnreadableFileError(ValueError):
@@ -41,6 +68,13 @@ def read_in_process(
         raise UnreadableFileError(_describe_failure(process.stderr, process.returncode, remedies))
     reply: dict[str, Any] = json.loads(process.stdout)
     return reply
+
+
+def reply_in_process(read: Callable[[bytes], FileReply]) -> None:
+    """In the process: write what is read of the file on standard input."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    reply = read(sys.stdin.buffer.read())
+    sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
 def _describe_failure(error_output: bytes, status: int, remedies: Mapping[str, str]) -> str:

@@ -186,7 +186,8 @@ def _add_pages(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), folders or URLs",
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON), "
+        "folders or URLs",
     )
     parser.add_argument(
         "--no-index",

@@ -274,11 +274,6 @@ def test_wrapped_lines_of_plain_text_are_joined(text: str, lines: list[str]) -> 
             b'<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument/>',
             "it is a document of Office as XML; save it as DOCX",
         ),
-        (
-            "a.fodt",
-            b'<?xml version="1.0"?>\n<office:document xmlns:office="urn:oasis"/>',
-            "it is a document of Office as XML; save it as DOCX, XLSX or PPTX",
-        ),
         ("b.docx", b"PK\x03\x04" + bytes(99), "it is damaged or not whole"),
         ("a.bin", bytes(range(256)), "neither HTML nor plain text nor PDF"),
     ],
@@ -293,10 +288,6 @@ def test_what_cannot_be_read_is_told_with_its_reason(tmp_path: Path, name: str, 
 @pytest.mark.parametrize(
     ("member", "content", "reason"),
     [
-        ("mimetype", "application/epub+zip", "an e-book; save it as HTML, DOCX or PDF"),
-        ("META-INF/container.xml", "", "an e-book; save it as HTML, DOCX or PDF"),
-        ("mimetype", "application/vnd.oasis.opendocument.text-template", "an OpenDocument file; save it as DOCX"),
-        ("META-INF/manifest.xml", "", "an OpenDocument file; save it as DOCX, XLSX or PPTX"),
         ("Index/Document.iwa", "", "a file of Apple's iWork; export it"),
         ("a.txt", "", "an archive; unpack it"),
     ],

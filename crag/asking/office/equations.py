@@ -18,6 +18,15 @@ def equation_text(equation: "Element") -> str:
     return " ".join(_write_children(equation).split())
 
 
+def in_brackets(text: str) -> str:
+    """A part of an equation, in brackets unless it is one term.
+
+    >>> in_brackets("a+b"), in_brackets("2.5")
+    ('(a+b)', '2.5')
+    """
+    return text if not text or _ONE_TERM.fullmatch(text) else f"({text})"
+
+
 def _write_children(parent: "Element") -> str:
     return "".join(_write(child) for child in parent)
 
@@ -44,8 +53,7 @@ def _argument(element: "Element", name: str) -> str:
 
 def _term(element: "Element", name: str) -> str:
     """A part of an element, in brackets unless it is one term."""
-    text = _argument(element, name)
-    return text if not text or _ONE_TERM.fullmatch(text) else f"({text})"
+    return in_brackets(_argument(element, name))
 
 
 def _property(element: "Element", name: str, default: str) -> str:

@@ -1,19 +1,14 @@
 """Reads a document of Office in a process of its own, which is killed when it takes too long."""
 
 from crag.asking.kinds import Kind
-from crag.asking.office.reading import OfficeReply
-from crag.asking.reading_process import SECONDS, read_in_process
+from crag.asking.reading_process import PACKAGE_REMEDIES, SECONDS, FileReply, read_in_process
 
 _LIBRARIES = {Kind.WORD: "mammoth", Kind.WORKBOOK: "openpyxl", Kind.SLIDES: "python-pptx"}
 _REMEDIES = {
-    "MemoryError": "it needs too much memory; split it",
-    "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
+    **PACKAGE_REMEDIES,
     "InvalidFileException": "it is damaged; open it and save it again",
     "PackageNotFoundError": "it is damaged; open it and save it again",
-    "RecursionError": "it is nested too deeply; open it and save it again",
-    "KeyError": "a part of it is missing; open it and save it again",
     "ParseError": "its XML is damaged; open it and save it again",
-    "XMLSyntaxError": "its XML is damaged; open it and save it again",
     "ExpatError": "its XML is damaged; open it and save it again",
     "InvalidXmlError": "its XML is not as Office writes it; open it and save it again",
     "TypeError": "a part of it is not as Office writes it; open it and save it again",
@@ -24,7 +19,7 @@ _REMEDIES = {
 """What can be done, by a part of the error's message."""
 
 
-def read_office_file(content: bytes, kind: Kind) -> OfficeReply:
+def read_office_file(content: bytes, kind: Kind) -> FileReply:
     """The pages of a document of Office.
 
     Raises UnreadableFileError: it is damaged, takes too long or too much memory, or its library is not installed.
@@ -32,4 +27,4 @@ def read_office_file(content: bytes, kind: Kind) -> OfficeReply:
     library = _LIBRARIES[kind]
     missing = {"ModuleNotFoundError": f"{kind.upper()} needs {library}: pip install {library}"}
     reply = read_in_process("crag.asking.office.reading", kind.value, content, SECONDS, missing | _REMEDIES)
-    return OfficeReply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+    return FileReply(title=reply["title"], pages=reply["pages"], note=reply["note"])

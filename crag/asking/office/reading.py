@@ -1,42 +1,20 @@
 """The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
 
-import json
-import resource
-import sys
-from typing import TypedDict
+from functools import partial
 
 from crag.asking.kinds import Kind
 from crag.asking.office.package_xml import read_core_title
-from crag.asking.parts import row_part, sheet_part, slide_part
-from crag.asking.tables import table_pages
-
-MEMORY_BYTES = 3 << 30
-"""Of the process: a file that needs more ends it, not the machine."""
-
-
-class PageReply(TypedDict):
-    """A page: its HTML, and its part of the file ("" for the whole)."""
-
-    html: str
-    part: str
-
-
-class OfficeReply(TypedDict):
-    """What the process writes: the title, the pages, and a note on what was not read."""
-
-    title: str
-    pages: list[PageReply]
-    note: str
+from crag.asking.parts import slide_part
+from crag.asking.reading_process import FileReply, PageReply, reply_in_process
+from crag.asking.sheet_pages import sheet_pages
 
 
 def main(kind: str) -> None:
     """Read the document on standard input."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    reply = read_office(sys.stdin.buffer.read(), Kind(kind))
-    sys.stdout.buffer.write(json.dumps(reply).encode())
+    reply_in_process(partial(read_office, kind=Kind(kind)))
 
 
-def read_office(content: bytes, kind: Kind) -> OfficeReply:
+def read_office(content: bytes, kind: Kind) -> FileReply:
     """The pages of a document. A library raises what it likes if the file is damaged: the process ends then."""
     if kind is Kind.WORD:
         return _read_word(content)
@@ -45,27 +23,22 @@ def read_office(content: bytes, kind: Kind) -> OfficeReply:
     return _read_slides(content)
 
 
-def _read_word(content: bytes) -> OfficeReply:
+def _read_word(content: bytes) -> FileReply:
     from crag.asking.office.word import read_word
 
     document = read_word(content)
-    return OfficeReply(title=document.title, pages=[PageReply(html=document.html, part="")], note=document.note)
+    return FileReply(title=document.title, pages=[PageReply(html=document.html, part="")], note=document.note)
 
 
-def _read_workbook(content: bytes) -> OfficeReply:
+def _read_workbook(content: bytes) -> FileReply:
     from crag.asking.office.workbook import read_workbook
 
     workbook = read_workbook(content)
-    pages = []
-    for sheet in workbook.sheets:
-        part = sheet_part(sheet.title)
-        for page in table_pages(sheet.rows):
-            page_part = part if page.is_whole else row_part(page.first, page.last, part)
-            pages.append(PageReply(html=page.html, part=page_part))
-    return OfficeReply(title=read_core_title(content), pages=pages, note=workbook.note)
+    pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet.title, sheet.rows)]
+    return FileReply(title=read_core_title(content), pages=pages, note=workbook.note)
 
 
-def _read_slides(content: bytes) -> OfficeReply:
+def _read_slides(content: bytes) -> FileReply:
     from crag.asking.office.slides import read_slides
 
     presentation = read_slides(content)
@@ -75,4 +48,4 @@ def _read_slides(content: bytes) -> OfficeReply:
     title = read_core_title(content)
     if title in {"", "PowerPoint Presentation"}:
         title = presentation.title
-    return OfficeReply(title=title, pages=pages, note=presentation.note)
+    return FileReply(title=title, pages=pages, note=presentation.note)

@@ -6,13 +6,13 @@ Sheets are found by openpyxl; cells are read by `crag.asking.office.sheet_cells`
 import io
 import math
 import re
-from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.escapes import unescape
 from crag.asking.office.package_xml import DAMAGE, parse_xml
-from crag.asking.office.sheet_cells import Area, SavedCell, SheetTexts, read_shared_texts, read_sheet
+from crag.asking.office.sheet_cells import SavedCell, read_shared_texts, read_sheet
+from crag.asking.office.sheet_rows import to_rows
 from crag.asking.office.sheet_styles import CellStyle, read_cell_styles
 from crag.asking.office.shown_values import FIRST_DAY, FIRST_DAY_1904, show_value
 from crag.asking.office.time_formats import show_moment
@@ -59,7 +59,7 @@ def read_workbook(content: bytes) -> Workbook:
         else:
             try:
                 with reader.archive.open(relation.target) as file:
-                    sheets.append(Sheet(entry.name, _to_rows(read_sheet(file, cells.show))))
+                    sheets.append(Sheet(entry.name, to_rows(read_sheet(file, cells.show))))
             except DAMAGE:
                 left_out["damaged"].append(entry.name)
 
@@ -135,34 +135,3 @@ def _read_styles(reader: "ExcelReader") -> list[CellStyle]:
 def _read_moment(text: str) -> datetime | date:
     """A day in ISO form, perhaps with a time. Raises ValueError: it is none."""
     return datetime.fromisoformat(text) if "T" in text else date.fromisoformat(text)
-
-
-def _to_rows(sheet: SheetTexts) -> list[list[str]]:
-    """The rows with merged cells filled. A row without cells is an empty list: there may be a million."""
-    last_row = max(sheet.rows, default=0)
-    for area in sheet.merged:
-        _fill_merged(sheet.rows, area, last_row)
-
-    columns = sorted({column for texts in sheet.rows.values() for column in texts})
-    places = {column: place for place, column in enumerate(columns)}
-    blank: list[str] = []
-    rows = [blank] * last_row
-    for number, texts in sheet.rows.items():
-        row = [""] * len(columns)
-        for column, text in texts.items():
-            row[places[column]] = text
-        rows[number - 1] = row
-    return rows
-
-
-def _fill_merged(rows: Mapping[int, dict[int, str]], area: Area, last_row: int) -> None:
-    """Write the text of merged cells into each of their rows that has other cells. What they cover is not shown."""
-    merged_text = rows.get(area.first_row, {}).get(area.first_column, "")
-    # All rows of a sheet may be merged, of which few have cells.
-    for number in range(area.first_row, min(area.last_row, last_row) + 1):
-        texts = rows.get(number, {})
-        covered = [column for column in texts if area.first_column <= column <= area.last_column]
-        for column in covered:
-            del texts[column]
-        if merged_text and (texts or number == area.first_row):
-            texts[area.first_column] = merged_text

@@ -16,7 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "place",
         metavar="PLACE",
-        help="a file (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, RTF, CSV, TSV, JSON), a folder or a URL",
+        help="a file (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON), a folder "
+        "or a URL",
     )
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
