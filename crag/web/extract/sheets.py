@@ -34,18 +34,23 @@ _SIMPLE_SELECTOR = re.compile(
 """Names, classes and ids, such as ``div > .note``; no attribute but `hidden`, and no other pseudo-classes."""
 _KEYS = re.compile(rf"{_KEY}|{_NAME}", re.IGNORECASE)
 
-_READ_PROPERTY = re.compile(
+_READ_DECLARATION = re.compile(
     r"""
     (?<! [\w-] )
-    (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | position
-      | top | bottom | left | right | text-indent | margin-left | margin-top | content | clip (?:-path)? | overflow
-      | transform | scale | zoom | font | font-size )
-    \s* :
-    | transparent | rgba | background
+    (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
+          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale ) \s* :
+      | margin-(?:left|top) \s* : \s* -
+      | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
+      | font \s* : [^;]{0,99} \b 0
+      | (?:max-)? (?:height|width) \s* : \s* [01] (?:px)? \s* (?: [;!}] | \Z )
+      | scale (?:3d|[xy])? \(
+      | transparent | rgba )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""A rule without any of these says nothing about what is read."""
+"""A rule without any of these, and without a colour on a colour, says nothing about what is read."""
+_BACKGROUND = re.compile("background", re.IGNORECASE)
+_COLOUR = re.compile(r"(?<![\w-])color\s*:", re.IGNORECASE)
 
 Keys = frozenset[str]
 """The name, the ``.class`` and the ``#id`` of an element, or those that a selector asks for."""
@@ -226,7 +231,7 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     count = 0
     for rule in text.split("}"):
         selectors, _, declarations = rule.partition("{")
-        if not _READ_PROPERTY.search(declarations):
+        if not _is_read(declarations):
             continue
         for selector in selectors.split(","):
             simple = _SIMPLE_SELECTOR.fullmatch(" ".join(selector.split()))
@@ -234,3 +239,9 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
                 count += 1
                 pseudo_element = (simple["pseudo"] or "").lower()
                 yield WrittenRule(simple["outer"], simple["subject"], pseudo_element, declarations, count)
+
+
+def _is_read(declarations: str) -> bool:
+    if _READ_DECLARATION.search(declarations):
+        return True
+    return bool(_BACKGROUND.search(declarations) and _COLOUR.search(declarations))

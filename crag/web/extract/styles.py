@@ -98,18 +98,19 @@ class PageStyles:
         self._has_other_sheets = _OTHER_SHEETS.search(html) is not None
         is_white = not self._has_other_sheets and not _SETS_BACKGROUND.search(html)
         self._background = WHITE if is_white else None
-        self._looked_up: dict[tuple[Place, str, str | None, str | None, str | None, bool, bool], tuple[Place, Style]]
-        self._looked_up = {}
+        self._looked_up: dict[tuple[object, ...], tuple[Place, Style]] = {}
         self._read: dict[tuple[str, tuple[Rule, ...], str, bool], Style] = {}
 
     def look_up(self, parent: Place, name: str, attributes: Attributes, *, is_box: bool = False) -> tuple[Place, Style]:
         """The place of an element inside of another one, and its style. `is_box`: the other one holds boxes."""
-        get = attributes.get
-        key = (parent, name, get("class"), get("id"), get("style"), "hidden" in attributes, is_box)
+        key: tuple[object, ...] = (parent, name, is_box)
+        if attributes:
+            get = attributes.get
+            key = (parent, name, is_box, get("class"), get("id"), get("style"), "hidden" in attributes)
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
-            style = self._find_style(place, _read_own(name, attributes), get("style") or "", is_box)
+            style = self._find_style(place, _read_own(name, attributes), attributes.get("style") or "", is_box)
             found = self._looked_up[key] = place, style
         return found
 
@@ -194,7 +195,8 @@ _RAISED_EMS = 0.2
 _SMALL_SIZE = re.compile(
     r"smaller|(?:xx?-)?small|0?\.\d{1,6}r?em|\d{2}(?:\.\d{1,6})?%|(?:\d|1[0-2])(?:\.\d{1,6})?px|\d(?:\.\d{1,6})?pt"
 )
-_STRING = re.compile(r"""\s*(?:"((?>(?:[^"\\]|\\.){0,200}))"|'((?>(?:[^'\\]|\\.){0,200}))')""", re.DOTALL)
+_STRING = re.compile(r"""(?:"((?>(?:[^"\\]|\\.){0,200}))"|'((?>(?:[^'\\]|\\.){0,200}))')""", re.DOTALL)
+_MAX_CONTENT_CHARACTERS = 1_000
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _ICON_FONT = re.compile(r"icon|glyph|awesome|symbol")
 
@@ -233,11 +235,11 @@ def _read_ems(value: str) -> float:
 def _read_content(value: str) -> str:
     """The text of ``"a" "b"``; "" for counters, attributes, pictures, and characters of an icon font."""
     pieces = []
-    position = 0
-    while string := _STRING.match(value, position):
+    rest = value[:_MAX_CONTENT_CHARACTERS]
+    while string := _STRING.match(rest):
         pieces.append(_ESCAPE.sub(_read_escape, string[1] or string[2] or ""))
-        position = string.end()
-    is_read = value[position:].lstrip()[:1] in ("", "/")  # behind the slash is what screen readers say
+        rest = rest[string.end() :].lstrip()
+    is_read = rest[:1] in ("", "/")  # behind the slash is what screen readers say
     text = "".join(pieces) if is_read else ""
     return "" if any(unicodedata.category(character) in ("Co", "Cs", "Cn") for character in text) else text
 

@@ -142,9 +142,11 @@ class _Writer:
         elif style.flow is Flow.APART or element.name in _BOXES or "-" in element.name:
             edge = _JOINT
 
-        self.pieces.append(edge)
+        if edge:
+            self.pieces.append(edge)
         write(self, element)
-        self.pieces.append(edge)
+        if edge:
+            self.pieces.append(edge)
 
     def _write_preformatted(self, element: Element) -> None:
         """Write text whose line ends are seen."""
