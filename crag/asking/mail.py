@@ -163,10 +163,12 @@ def _read_sheets(parts: Iterable[Message]) -> dict[str, str]:
     """The style sheets beside a page, by each address that it may use for them (RFC 2557, 8)."""
     sheets = {}
     for part in parts:
-        if part.get_content_type() == "text/css":
-            sheet = _decode_text(part)
-            sheets[str(part["Content-Location"] or "").strip()] = sheet
-            sheets[f"cid:{str(part['Content-ID'] or '').strip(' <>')}"] = sheet
+        if part.get_content_type() != "text/css":
+            continue
+        if part["Content-Location"]:
+            sheets[str(part["Content-Location"]).strip()] = _decode_text(part)
+        if part["Content-ID"]:
+            sheets[f"cid:{str(part['Content-ID']).strip(' <>')}"] = _decode_text(part)
     return sheets
 
 
@@ -174,11 +176,14 @@ def _with_sheets(text: _Text, sheets: dict[str, str]) -> _Text:
     """The text with its style sheets in it. Chrome moves even those that a page has in itself to parts of their own."""
     if not sheets or not text.is_form_in_html:
         return text
+    unused = dict(sheets)  # a page that links one a thousand times would multiply it
 
     def write_sheet(link: re.Match[str]) -> str:
         address = _HREF.search(link[0])
-        sheet = sheets.get(html.unescape(address[1] or address[2] or address[3] or "")) if address else None
-        if sheet is None or "alternate" in link[0].lower():
+        if address is None or "alternate" in link[0].lower():
+            return link[0]
+        sheet = unused.pop(html.unescape(address[1] or address[2] or address[3] or ""), None)
+        if sheet is None:
             return link[0]
         media = _MEDIA.search(link[0])
         return f"<style {media[0] if media else ''}>{sheet.replace('</', '')}</style>"

@@ -63,6 +63,8 @@ class Generated:
 
 
 PLAIN = Style()
+_MISSING = "\x00"
+"""The value of an attribute that is not there; no page has this character."""
 
 _UNSEEN_CLASS = re.compile(
     r"(?<![\w-])(?:sr-only|visually-hidden|visuallyhidden|screen-reader-(?:text|only)|element-invisible)(?![\w-])"
@@ -106,7 +108,7 @@ class PageStyles:
         key: tuple[object, ...] = (parent, name, is_box)
         if attributes:
             get = attributes.get
-            key = (parent, name, is_box, get("class"), get("id"), get("style"), "hidden" in attributes)
+            key = (parent, name, is_box, get("class"), get("id"), get("style"), get("hidden", _MISSING))
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)

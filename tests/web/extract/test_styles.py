@@ -62,6 +62,7 @@ def read(sheet: str, body: str, method: str) -> str:
         (".e{opacity:0} .e{text-decoration:none;display:block}", "10<b class=e>6</b>", "10"),
         ("b{display:inline}", "10<b hidden>6</b>", "106"),
         ("b{display:inline} [hidden]{display:none!important}", "10<b hidden>6</b>", "10"),
+        ("", "<b hidden=until-found>1</b><b hidden>6</b>", "1"),
         # which elements a rule is for
         ("p > .e{vertical-align:super}", "<p>10<b class=e>6</b> 10<i><b class=e>6</b></i>", "10^6 106"),
         (".x > p .e{vertical-align:super}", "<div class=x><p>10<i><b class=e>6</b></i></div>", "10^6"),
