@@ -5,6 +5,7 @@ import contextlib
 import email
 import html
 import re
+from collections.abc import Iterable
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
@@ -18,6 +19,9 @@ _SAVED_BY_BROWSER = re.compile(r"\W{0,9}Saved by\b", re.IGNORECASE)
 """Stands where a message has its author."""
 _BODY_TAG = re.compile(r"<body\b[^<>]{0,2000}>", re.IGNORECASE)
 _WHOLE_PAGE = re.compile(r"<(?:html|body)\b", re.IGNORECASE)
+_LINK_TAG = re.compile(r"<link\b[^<>]{0,2000}>", re.IGNORECASE)
+_HREF = re.compile(r"""\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
+_MEDIA = re.compile(r"""\bmedia\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"']+)""", re.IGNORECASE)
 _WRITTEN_AS_HTML = "text/html"
 _REPORTS = frozenset({"message/delivery-status", "message/disposition-notification"})
 """What a server says about a message: fields and no text."""
@@ -84,14 +88,20 @@ class _Reader:
         if not inner_parts:
             return self._read_leaf(part)
 
-        if kind == "multipart/related":  # a page, then its pictures and frames
-            for inner in inner_parts[1:]:
-                self._name_if_file(inner)
-            inner_parts = inner_parts[:1]
-        texts = [self._read_part(inner) for inner in inner_parts]
+        if kind == "multipart/related":
+            texts = [self._read_page(*inner_parts)]
+        else:
+            texts = [self._read_part(inner) for inner in inner_parts]
         if kind == "multipart/alternative":  # the same text in several forms
             return _choose_form(texts)
         return [text for forms in texts for text in forms]
+
+    def _read_page(self, page: Message, *others: Message) -> list[_Text]:
+        """A page with its pictures, styles and frames."""
+        for other in others:
+            self._name_if_file(other)
+        sheets = _read_sheets(others)
+        return [_with_sheets(text, sheets) for text in self._read_part(page)]
 
     def _read_leaf(self, part: Message) -> list[_Text]:
         """The text of a part without parts. One of several parts whose boundary is missing is text too."""
@@ -146,6 +156,41 @@ def _decode_field(written: str) -> str:
     return " ".join(written.split())
 
 
+# --- the style sheets of a saved page ---------------------------------------------------------------------------------
+
+
+def _read_sheets(parts: Iterable[Message]) -> dict[str, str]:
+    """The style sheets beside a page, by each address that it may use for them (RFC 2557, 8)."""
+    sheets = {}
+    for part in parts:
+        if part.get_content_type() != "text/css":
+            continue
+        if part["Content-Location"]:
+            sheets[str(part["Content-Location"]).strip()] = _decode_text(part)
+        if part["Content-ID"]:
+            sheets[f"cid:{str(part['Content-ID']).strip(' <>')}"] = _decode_text(part)
+    return sheets
+
+
+def _with_sheets(text: _Text, sheets: dict[str, str]) -> _Text:
+    """The text with its style sheets in it. Chrome moves even those that a page has in itself to parts of their own."""
+    if not sheets or not text.is_form_in_html:
+        return text
+    unused = dict(sheets)  # a page that links one a thousand times would multiply it
+
+    def write_sheet(link: re.Match[str]) -> str:
+        address = _HREF.search(link[0])
+        if address is None or "alternate" in link[0].lower():
+            return link[0]
+        sheet = unused.pop(html.unescape(address[1] or address[2] or address[3] or ""), None)
+        if sheet is None:
+            return link[0]
+        media = _MEDIA.search(link[0])
+        return f"<style {media[0] if media else ''}>{sheet.replace('</', '')}</style>"
+
+    return text._replace(markup=_LINK_TAG.sub(write_sheet, text.markup))
+
+
 # --- the text ---------------------------------------------------------------------------------------------------------
 
 
@@ -175,16 +220,19 @@ def _has_words(text: _Text) -> bool:
 
 def _read_text(part: Message) -> _Text:
     """A part with text."""
-    payload = part.get_payload(decode=True)
-    content = payload if isinstance(payload, bytes) else b""
-    charset = part.get_content_charset() or ""
-    # Many programs declare ASCII and write UTF-8.
-    text = decode(content, "" if charset == "us-ascii" else charset)
-
+    text = _decode_text(part)
     is_part_of_none = part.get_content_maintype() == "multipart"
     if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
         return _Text(text, is_form_in_html=True)
     return _Text(_to_paragraphs(join_wrapped_lines(text)))
+
+
+def _decode_text(part: Message) -> str:
+    payload = part.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    charset = part.get_content_charset() or ""
+    # Many programs declare ASCII and write UTF-8.
+    return decode(content, "" if charset == "us-ascii" else charset)
 
 
 def _to_paragraphs(lines: list[str]) -> str:

@@ -79,6 +79,18 @@ def test_a_saved_page_is_read_without_a_head(tmp_path: Path) -> None:
     assert read(tmp_path / "rules", SAVED_PAGE[:-40])[1] == ["The code of the café is 8642."]
 
 
+@pytest.mark.parametrize("head", ["Content-Location: cid:css-1@mhtml.blink", "Content-ID: <css-1@mhtml.blink>"])
+def test_a_saved_page_is_read_with_its_style_sheets(tmp_path: Path, head: str) -> None:
+    """Chrome saves what a page has in `<style>` as parts of the file."""
+    link = b'<link rel=3D"stylesheet" type=3D"text/css" href=3D"cid:css-1@mhtml.blink" />'
+    page = SAVED_PAGE.replace(b"</head>", link + b"</head>").replace(b"86=\n42", b"10<b>6</b><i>7</i>")
+    sheet = (
+        b"Content-Type: text/css\n" + head.encode() + b"\n\nb { vertical-align: super } i { display: none }\n\n--b\n"
+    )
+    page = page.replace(b"Content-Type: image/png", sheet + b"Content-Type: image/png")
+    assert read(tmp_path / "rules.mht", page)[1:] == (["The code of the café is 10^6."], [])
+
+
 def test_fields_that_are_not_valid_cost_nothing() -> None:
     head = b"From: a@b\nTo: =?utf-\xff?q?Mia?=\nSubject: =?none?q?Code?= \xff\nContent-Type: text/plain; charset=none\n"
     content = head + b"\nThe code is 8642."

@@ -3,8 +3,11 @@
 Both parsers are turned into this tree, so one walk reads the pages of both (`crag.web.extract.writer`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
+
+from crag.web.extract.sheets import Place
+from crag.web.extract.styles import PLAIN, Generated, PageStyles
 
 DROPPED_ELEMENTS = frozenset(
     [
@@ -14,8 +17,6 @@ DROPPED_ELEMENTS = frozenset(
         *("noscript", "noframes", "noembed", "audio", "video", "progress", "meter"),
         # choices, not prose; brackets round a reading; a formula in a second notation
         *("select", "datalist", "rp", "annotation", "annotation-xml"),
-        # struck out: no longer true
-        *("del", "s", "strike"),
     ]
 )
 """Their text is not read."""
@@ -40,6 +41,9 @@ _NAMES_BY_ROLE = {
 """Elements without a meaning may say what they are (WAI-ARIA 1.2)."""
 _ELEMENTS_WITHOUT_MEANING = frozenset(["div", "span"])
 
+_ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
+_WITHOUT_CONTENT = frozenset(["area", "br", "embed", "hr", "img", "input", "textarea", "wbr"])
+
 MAX_TREE_DEPTH = 120
 """Deeper elements lose their tags, not their text; the walk over the tree is recursive."""
 
@@ -55,6 +59,7 @@ class Element:
         holds_table: A table is inside of it; `holds_header_cell` a header cell.
         holds_content: The page's main heading, `main` or an article is inside of it.
         is_boilerplate: It is the outermost element of a part that is not content (`crag.web.extract.boilerplate`).
+        style: What its styles mean for its words.
     """
 
     __slots__ = (
@@ -68,6 +73,7 @@ class Element:
         "link_count",
         "link_letters",
         "name",
+        "style",
     )
 
     def __init__(self, name: str, attributes: "dict[str, str | None] | None" = None) -> None:
@@ -81,6 +87,7 @@ class Element:
         self.holds_header_cell = False
         self.holds_table = False
         self.is_boilerplate = False
+        self.style = PLAIN
 
     @property
     def plain_letters(self) -> int:
@@ -104,58 +111,92 @@ class Element:
             yield from child.descendants()
 
 
+_OpenElement = tuple[Element, Place, Iterator[ParsedNode]]
+"""An element whose children are read, and its place among those that selectors see."""
+
+
 def build_tree(
-    root: ParsedNode,
+    path: Sequence[ParsedNode],
     read: Callable[[ParsedNode], "Element | str | None"],
     children_of: Callable[[ParsedNode], Iterator[ParsedNode]],
+    styles: PageStyles,
 ) -> Element:
-    """The tree below `root` without hidden and struck out elements.
+    """The tree of a body without hidden and struck out elements.
 
     Args:
-        root: The parser's node of the body.
+        path: The parser's nodes from the root to the body.
         read: What one node is; None for comments and the like.
         children_of: The nodes directly below a node.
+        styles: The styles of the page.
     """
+    place = styles.top
+    for node in path:
+        seen = read(node)
+        if isinstance(seen, Element):
+            place, _ = styles.look_up(place, seen.name, seen.attributes)
+
     top = Element("body")
-    open_elements = [(top, children_of(root))]
+    open_elements = [(top, place, children_of(path[-1]))]
     while open_elements:
-        parent, rest = open_elements[-1]
-        node = next(rest, None)
-        if node is None:
+        parent, place_of_parent, rest = open_elements[-1]
+        child = next(rest, None)
+        if child is None:
             _close_element(open_elements)
             continue
 
-        seen = read(node)
+        seen = read(child)
         if seen is None:
             continue
         if isinstance(seen, str):
             parent.children.append(seen)
             parent.letters += len(seen.strip())
-        elif _is_unseen(seen):
+            continue
+
+        is_box = parent.style.holds_boxes
+        place, seen.style = styles.look_up(place_of_parent, seen.name, seen.attributes, is_box=is_box)
+        if _is_unseen(seen):
             parent.children.append(GAP)
         elif len(open_elements) >= MAX_TREE_DEPTH:
-            open_elements.append((parent, children_of(node)))
+            open_elements.append((parent, place, children_of(child)))
         else:
             if seen.name in _ELEMENTS_WITHOUT_MEANING and "role" in seen.attributes:
                 seen.name = _NAMES_BY_ROLE.get(seen.get("role"), seen.name)
             parent.children.append(seen)
-            open_elements.append((seen, children_of(node)))
+            if seen.style.before is not None:
+                _add_generated(seen, seen.style.before)
+            open_elements.append((seen, place, children_of(child)))
     return top
 
 
 def _is_unseen(element: Element) -> bool:
     """Whether a reader does not see the element, or sees it struck out."""
     is_closed = element.name == "dialog" and "open" not in element.attributes
-    return is_closed or element.name in DROPPED_ELEMENTS or "hidden" in element.attributes
+    return is_closed or element.name in DROPPED_ELEMENTS or element.style.is_hidden
 
 
-def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) -> None:
-    """Add the letters of the innermost open element to those of its parent."""
-    element, _ = open_elements.pop()
+def _add_generated(parent: Element, generated: Generated) -> None:
+    """Add a text that the page's sheet holds."""
+    if not generated.text.strip() or parent.name in _WITHOUT_CONTENT:
+        return
+    element = Element("span")
+    element.style = generated.style
+    element.children.append(generated.text)
+    element.letters = len(generated.text.strip())
+    parent.children.append(element)
+    parent.letters += element.letters
+
+
+def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
+    """Finish the innermost open element, and add its letters to those of its parent."""
+    element, _, _ = open_elements.pop()
     parent = open_elements[-1][0] if open_elements else element
     if parent is element:  # the top, or an element that lost its tags
         return
 
+    if element.style.after is not None:
+        _add_generated(element, element.style.after)
+    if element.style.table_part == "table":
+        _name_table_parts(element)
     # Scripts make links of elements without an address; those with a name are places, not links.
     if element.name == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.link_letters = element.letters
@@ -166,3 +207,21 @@ def _close_element(open_elements: list[tuple[Element, Iterator[ParsedNode]]]) ->
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"
+
+
+def _name_table_parts(table: Element) -> None:
+    """Name the parts of what is shown as a table, such as ``tr``, if it has rows."""
+    groups = [child for child in table.elements() if child.style.table_part in _ROW_GROUPS]
+    rows: list[Element] = []
+    for group in (table, *groups):
+        rows.extend(child for child in group.elements() if child.style.table_part == "tr")
+    if not rows:
+        return
+
+    table.name = "table"
+    for part in (*groups, *rows):
+        part.name = part.style.table_part
+    for row in rows:
+        for cell in row.elements():
+            if cell.style.table_part == "td" and cell.name != "th":
+                cell.name = "td"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crag.web.extract.hidden import mark_hidden
 from crag.web.extract.nodes import Element, build_tree
+from crag.web.extract.styles import PageStyles
 
 if TYPE_CHECKING:  # a page is read by one of the two, and a worker loads only that one
     from bs4.element import PageElement
@@ -20,8 +20,8 @@ def parse_with_lexbor(html: str) -> Element:
     if body is None:  # a frameset
         return Element("body")
 
-    mark_hidden(lambda selector: [node.attrs for node in body.css(selector)], html)
-    return build_tree(body, _read_lexbor_node, _lexbor_children)
+    path = [body] if body.parent is None else [body.parent, body]
+    return build_tree(path, _read_lexbor_node, _lexbor_children, PageStyles(html))
 
 
 def _read_lexbor_node(node: "LexborNode") -> Element | str | None:
@@ -47,9 +47,8 @@ def parse_with_beautifulsoup(html: str) -> Element:
 
     soup = BeautifulSoup(html, "lxml")
     body: Tag = soup.body or soup
-    mark_hidden(body.select, html)
-    root: PageElement = body
-    return build_tree(root, _read_soup_node, _soup_children)
+    path: list[PageElement] = [*reversed(list(body.parents)), body]
+    return build_tree(path, _read_soup_node, _soup_children, PageStyles(html))
 
 
 def _read_soup_node(node: "PageElement") -> Element | str | None:

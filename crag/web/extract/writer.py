@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
+from crag.web.extract.styles import Flow, Script
 from crag.web.extract.tables import GridCell, GridRow, form_table, is_data_table, labelled_rows, misplaced, plain_rows
 
 MAX_TEXT_CHARACTERS = 300_000
@@ -32,10 +33,6 @@ _PREFORMATTED = frozenset(["pre", "listing", "plaintext", "textarea", "xmp"])
 _BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture"])
 """They stand in the line, but apart from the words beside them. So does every element of the page's own making."""
 
-_BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|list-item|table|flow-root)", re.IGNORECASE)
-_BOX_STYLE = re.compile(r"display\s*:\s*inline-|float\s*:\s*(?:left|right)", re.IGNORECASE)
-_RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
-_LOWERED_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub\b|text-bottom)", re.IGNORECASE)
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
 _MARKS = "".join(map(chr, range(0xE0F0, 0xE0FA)))
@@ -47,6 +44,7 @@ _PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
 _GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
 _EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
 _CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
+_OPENING_SIGNS = frozenset("$€£¥([“‘")
 
 
 def write_text(body: Element, *, labelled_tables: bool, with_boilerplate: bool) -> str:
@@ -71,10 +69,12 @@ def _finish(pieces: Iterable[str]) -> str:
 
 
 def _write_edges(edges: re.Match[str]) -> str:
-    """A blank between two boxes or links; nothing inside a word, or before a point or comma."""
+    """A blank between two boxes or links; nothing inside a word, before a point or comma, or after ``$`` or ``(``."""
     is_apart = len(edges[0]) > 1 or edges[0] == _JOINT
+    character_before = edges.string[max(edges.start() - 1, 0) : edges.start()]
     next_character = edges.string[edges.end() : edges.end() + 1]
-    return " " if is_apart and next_character not in _CLOSING_PUNCTUATION else ""
+    is_joined = next_character in _CLOSING_PUNCTUATION or character_before in _OPENING_SIGNS
+    return " " if is_apart and not is_joined else ""
 
 
 class _Writer:
@@ -105,7 +105,8 @@ class _Writer:
     def _write_element(self, element: Element) -> None:
         """Write an element as its name, or else its style, demands."""
         if element.is_boilerplate and not self._with_boilerplate:
-            self.pieces.append("\n" if element.name in _BLOCKS else GAP)
+            is_block = element.name in _BLOCKS or element.style.flow is Flow.OWN_LINES
+            self.pieces.append("\n" if is_block else GAP)
             return
 
         name = element.name
@@ -119,33 +120,33 @@ class _Writer:
             self.pieces.append("\n")
         elif name in _PREFORMATTED:
             self._write_preformatted(element)
-        elif name in _INLINE:
-            _INLINE[name](self, element)
-        elif "style" in element.attributes:
-            self._write_styled(element)
-        elif name in _BOXES or "-" in name:
-            self._write_between(_JOINT, element, _JOINT)
         else:
-            self.write_children(element)
+            self._write_inline(element)
 
     def _write_between(self, start: str, element: Element, end: str) -> None:
         self.pieces.append(start)
         self.write_children(element)
         self.pieces.append(end)
 
-    def _write_styled(self, element: Element) -> None:
-        """Write an element in the line whose own style may take it out of the line."""
-        style = element.get("style")
-        if _BLOCK_STYLE.search(style):
-            self._write_between("\n", element, "\n")
-        elif _RAISED_STYLE.search(style):
-            self._write_raised(element)
-        elif _LOWERED_STYLE.search(style):
-            self._write_lowered(element)
-        elif _BOX_STYLE.search(style) or element.name in _BOXES or "-" in element.name:
-            self._write_between(_JOINT, element, _JOINT)
-        else:
-            self.write_children(element)
+    def _write_inline(self, element: Element) -> None:
+        """Write an element of the line, which its style may take out of it."""
+        style = element.style
+        write = _INLINE.get(element.name, _Writer.write_children)
+        edge = ""
+        if style.flow is Flow.OWN_LINES:
+            edge = "\n"
+        elif style.script is Script.RAISED:
+            write = _Writer._write_raised
+        elif style.script is Script.LOWERED:
+            write = _Writer._write_lowered
+        elif style.flow is Flow.APART or element.name in _BOXES or "-" in element.name:
+            edge = _JOINT
+
+        if edge:
+            self.pieces.append(edge)
+        write(self, element)
+        if edge:
+            self.pieces.append(edge)
 
     def _write_preformatted(self, element: Element) -> None:
         """Write text whose line ends are seen."""
@@ -159,7 +160,8 @@ class _Writer:
     def _write_raised(self, element: Element) -> None:
         """Write a superscript; one that links into the page is the mark of a footnote."""
         text = "".join(_texts(element)).strip()
-        is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in child.get("href") for child in element.descendants())
+        links = (element, *element.descendants())
+        is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in link.get("href") for link in links)
         if is_note:
             self.pieces.append(f"{RAISED[0]}[{text.strip(' []')}]{RAISED[1]}")
         else:
@@ -169,7 +171,10 @@ class _Writer:
         self._write_between(LOWERED[0], element, LOWERED[1])
 
     def _write_quotation(self, element: Element) -> None:
-        self._write_between("“", element, "”")
+        """Write a quotation in marks: those of the sheet, or else those of HTML."""
+        start = "“" if element.style.before is None else ""
+        end = "”" if element.style.after is None else ""
+        self._write_between(start, element, end)
 
     def _write_link(self, element: Element) -> None:
         """Write a link: the mark of a footnote stays apart from the word before it, and two links from each other."""
@@ -282,8 +287,6 @@ _INLINE = {
     "a": _Writer._write_link,
     "q": _Writer._write_quotation,
     "ruby": _Writer._write_ruby,
-    "sub": _Writer._write_lowered,
-    "sup": _Writer._write_raised,
     "mfrac": _Writer._write_fraction,
     "msub": _Writer._write_index,
     "msubsup": _Writer._write_power,

@@ -1,0 +1,247 @@
+"""The rules of a page's `<style>` sheets, and which of them are for an element (CSS 2.2, 5 and 6.4).
+
+Read are rules for names, classes and ids, such as ``div > .note`` or ``.loss::before``. Not read are sheets of other
+files, and rules inside at-rules other than ``@media screen`` and ``@media all``: those are for printers or phones.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from crag.web.extract.declarations import parse_block
+
+MAX_RULES = 2_000
+"""Of a page."""
+
+_SHEET = re.compile(
+    r"<!--.*?(?:-->|\Z)"  # a sheet in a comment is for one mail program
+    r"|<(style|noscript|script)\b([^<>]*+)>"  # a sheet inside <noscript> does not apply
+    r"(.*?)(?:</\1|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOT_FOR_SCREENS = re.compile(r"\bmedia\s*=\s*[\"']?(?:print|[^\"'>]*max-width)", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
+_RULES_IN_BRACES = r"(?>(?:[^{}]*+\{[^{}]*+\})*)[^{}]*+"
+_SCREEN_RULES = re.compile(rf"@media\s+(?:only\s+)?(?:screen|all)\s*\{{({_RULES_IN_BRACES})\}}", re.IGNORECASE)
+_AT_RULE = re.compile(rf"@[^{{}};@]*+(?:;|\{{{_RULES_IN_BRACES}\}})")  # @import x; or @media print { rules }
+
+_NAME = r"-?[a-z_][\w-]*+"
+_KEY = rf"[.#]{_NAME}|\[hidden\]"
+_COMPOUND = rf"(?:[a-z][\w-]*+|{_KEY})(?>(?:{_KEY})*)"
+_SIMPLE_SELECTOR = re.compile(
+    rf"(?P<outer>(?:{_COMPOUND}(?: ?> ?| ))*)(?P<subject>{_COMPOUND})(?:::?(?P<pseudo>before|after))?", re.IGNORECASE
+)
+"""Names, classes and ids, such as ``div > .note``; no attribute but `hidden`, and no other pseudo-classes."""
+_KEYS = re.compile(rf"{_KEY}|{_NAME}", re.IGNORECASE)
+
+_READ_DECLARATION = re.compile(
+    r"""
+    (?<! [\w-] )
+    (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
+          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale ) \s* :
+      | margin-(?:left|top) \s* : \s* -
+      | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
+      | font \s* : [^;]{0,99} \b 0
+      | (?:max-)? (?:height|width) \s* : \s* [01] (?:px)? \s* (?: [;!}] | \Z )
+      | scale (?:3d|[xy])? \(
+      | transparent | rgba )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A rule without any of these, and without a colour on a colour, says nothing about what is read."""
+_BACKGROUND = re.compile("background", re.IGNORECASE)
+_COLOUR = re.compile(r"(?<![\w-])color\s*:", re.IGNORECASE)
+
+Keys = frozenset[str]
+"""The name, the ``.class`` and the ``#id`` of an element, or those that a selector asks for."""
+
+
+class Place:
+    """Elements that no selector tells apart: they and those that they are inside of have the same keys.
+
+    Attributes:
+        keys: Theirs; those that no rule names are left out.
+        parent: The place of the elements that they are in.
+        keys_above: The keys of all elements that they are inside of.
+        inner: The places inside this one, by their keys.
+        rules: The rules for them.
+    """
+
+    __slots__ = ("inner", "keys", "keys_above", "parent", "rules")
+
+    def __init__(self, keys: Keys, parent: "Place | None") -> None:
+        self.keys = keys
+        self.parent = parent
+        self.keys_above: Keys = parent.keys_above | parent.keys if parent else frozenset()
+        self.inner: dict[Keys, Place] = {}
+        self.rules: tuple[Rule, ...] = ()
+
+
+class _Run(NamedTuple):
+    """Compounds joined by ``>``, from the inside out. `is_attached`: a ``>`` joins them to what is inside."""
+
+    compounds: Sequence[Keys]
+    is_attached: bool = False
+
+
+class WrittenRule(NamedTuple):
+    """A rule as it is written, with one of its selectors: `subject` inside of `outer`."""
+
+    outer: str
+    subject: str
+    pseudo_element: str
+    declarations: str
+    position: int
+
+
+class Rule:
+    """A rule with one selector.
+
+    Attributes:
+        pseudo_element: ``before`` or ``after`` the elements that it is for, or "" for them.
+        rank: Its specificity (ids, classes, names), then its position. The highest rank wins.
+        block: Its declarations.
+    """
+
+    __slots__ = ("_keys_above", "_runs", "_subject", "block", "pseudo_element", "rank")
+
+    def __init__(self, written: WrittenRule) -> None:
+        selector = re.sub(" ?> ?", ">", written.outer + written.subject)
+        (self._subject, *attached), *runs = [_read_compounds(part) for part in reversed(selector.split(" "))]
+        self._runs = [_Run(compounds) for compounds in runs]
+        if attached:
+            self._runs.insert(0, _Run(attached, is_attached=True))
+        self._keys_above = frozenset[str]().union(*(keys for run in self._runs for keys in run.compounds))
+        self.pseudo_element = written.pseudo_element
+        self.rank = (*_specificity(selector), written.position)
+        self.block = parse_block(written.declarations)
+
+    def matches(self, place: Place) -> bool:
+        """Whether the rule is for an element."""
+        if not (self._subject <= place.keys and self._keys_above <= place.keys_above):
+            return False
+        inner: Place | None = place
+        for run in self._runs:
+            if inner is None:
+                break
+            inner = _find_run(inner.parent, run)
+        return inner is not None
+
+
+def _read_compounds(part: str) -> list[Keys]:
+    """``[{.note}, {div, .box}]`` for ``div.box>.note``."""
+    return [frozenset(_read_keys(compound)) for compound in reversed(part.split(">"))]
+
+
+def _read_keys(selector: str) -> list[str]:
+    return [key if key[0] in ".#" else key.lower() for key in _KEYS.findall(selector)]
+
+
+def _specificity(selector: str) -> tuple[int, int, int]:
+    kinds = [key[0] for key in _read_keys(selector)]
+    ids = kinds.count("#")
+    classes = kinds.count(".") + kinds.count("[")
+    return ids, classes, len(kinds) - ids - classes
+
+
+def _find_run(start: Place | None, run: _Run) -> Place | None:
+    """The outermost element of the nearest match, which leaves most room for the runs around it."""
+    while start is not None:
+        outermost = _match_run(start, run.compounds)
+        if outermost is not None or run.is_attached:
+            return outermost
+        start = start.parent
+    return None
+
+
+def _match_run(innermost: Place, compounds: Iterable[Keys]) -> Place | None:
+    outermost = None
+    current: Place | None = innermost
+    for keys in compounds:
+        if current is None or not keys <= current.keys:
+            return None
+        outermost, current = current, current.parent
+    return outermost
+
+
+class StyleSheets:
+    """All rules of a page.
+
+    Example:
+        sheets = StyleSheets("<style>.was { display: none }</style>")
+        sheets.place_of(sheets.top, "b", {"class": "was"}).rules  # one rule
+    """
+
+    def __init__(self, html: str) -> None:
+        self.top = Place(frozenset(), None)
+        self._named_keys: set[str] = set()
+        # By the rarest key of the subject. Most rules are for elements that the page does not have.
+        self._written: dict[str, list[WrittenRule]] = {}
+        self._rules: dict[str, list[Rule]] = {}
+        for written in _read_rules(html):
+            subject_keys = _read_keys(written.subject)
+            self._named_keys.update(subject_keys)
+            self._named_keys.update(_read_keys(written.outer))
+            self._written.setdefault(min(subject_keys, key=_how_common), []).append(written)
+
+    def place_of(self, parent: Place, name: str, attributes: Mapping[str, str | None]) -> Place:
+        """The place of an element inside of another place."""
+        if not self._named_keys:
+            return self.top
+        keys = self._keys_of(name, attributes)
+        place = parent.inner.get(keys)
+        if place is None:
+            place = parent.inner[keys] = Place(keys, parent)
+            place.rules = tuple(self._find_rules(place))
+        return place
+
+    def _keys_of(self, name: str, attributes: Mapping[str, str | None]) -> Keys:
+        """The keys of an element that rules name."""
+        keys = {name, f"#{attributes.get('id')}"}
+        keys.update(f".{word}" for word in (attributes.get("class") or "").split())
+        if "hidden" in attributes:
+            keys.add("[hidden]")
+        return frozenset(keys & self._named_keys)
+
+    def _find_rules(self, place: Place) -> Iterator[Rule]:
+        for key in place.keys:
+            rules = self._rules.get(key)
+            if rules is None:
+                rules = self._rules[key] = [Rule(written) for written in self._written.get(key, ())]
+            for rule in rules:
+                if rule.matches(place):
+                    yield rule
+
+
+def _how_common(key: str) -> int:
+    """The order of an id, a class, an attribute, a name."""
+    return "#.[".find(key[0]) % 4
+
+
+def _read_rules(html: str) -> Iterator[WrittenRule]:
+    """The rules of a page that say something about what is read, in order."""
+    sheets = []
+    for element, attributes, content in _SHEET.findall(html):
+        if element.lower() == "style" and not _NOT_FOR_SCREENS.search(attributes):
+            sheets.append(content)
+    text = _COMMENT.sub("", "\n".join(sheets))
+    text = _AT_RULE.sub("", _SCREEN_RULES.sub(r"\1", text))
+
+    # Without at-rules no braces are nested, so each "}" ends a rule.
+    count = 0
+    for rule in text.split("}"):
+        selectors, _, declarations = rule.partition("{")
+        if not _is_read(declarations):
+            continue
+        for selector in selectors.split(","):
+            simple = _SIMPLE_SELECTOR.fullmatch(" ".join(selector.split()))
+            if simple and count < MAX_RULES:
+                count += 1
+                pseudo_element = (simple["pseudo"] or "").lower()
+                yield WrittenRule(simple["outer"], simple["subject"], pseudo_element, declarations, count)
+
+
+def _is_read(declarations: str) -> bool:
+    if _READ_DECLARATION.search(declarations):
+        return True
+    return bool(_BACKGROUND.search(declarations) and _COLOUR.search(declarations))

@@ -1,0 +1,253 @@
+"""What the styles of an element mean for the words on a page: inline styles, `<style>` sheets, and HTML's own sheet."""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from operator import attrgetter
+
+from crag.web.extract.declarations import Block, Declarations, cascade, parse_block
+from crag.web.extract.hidden import WHITE, hides
+from crag.web.extract.sheets import Place, Rule, StyleSheets
+
+Attributes = Mapping[str, str | None]
+
+
+class Flow(Enum):
+    """How an element stands to the line of the words before it."""
+
+    IN_LINE = auto()
+    APART = auto()
+    """A box in the line, apart from the words beside it."""
+    OWN_LINES = auto()
+
+
+class Script(Enum):
+    """How high an element stands on its line."""
+
+    LEVEL = auto()
+    RAISED = auto()
+    LOWERED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The style of an element, as far as it changes what is read.
+
+    Attributes:
+        is_hidden: Nobody sees it, or sees it struck out.
+        flow: How it stands to the words before it.
+        script: How high it stands.
+        table_part: The name of the element of a table that it is shown as, or "".
+        holds_boxes: Elements inside it are boxes side by side, or one below the other.
+        before, after: What the sheet writes before and after its text; None if it does not say.
+    """
+
+    is_hidden: bool = False
+    flow: Flow = Flow.IN_LINE
+    script: Script = Script.LEVEL
+    table_part: str = ""
+    holds_boxes: bool = False
+    before: "Generated | None" = None
+    after: "Generated | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A text that only a sheet holds, with its own style; the text may be ""."""
+
+    text: str
+    style: Style
+
+
+PLAIN = Style()
+_MISSING = "\x00"
+"""The value of an attribute that is not there; no page has this character."""
+
+_UNSEEN_CLASS = re.compile(
+    r"(?<![\w-])(?:sr-only|visually-hidden|visuallyhidden|screen-reader-(?:text|only)|element-invisible)(?![\w-])"
+)
+"""Classes made for screen readers."""
+_OF_NAME = {
+    "sup": "vertical-align: super; font-size: smaller",
+    "sub": "vertical-align: sub; font-size: smaller",
+    "del": "text-decoration: line-through",
+    "s": "text-decoration: line-through",
+    "strike": "text-decoration: line-through",
+}
+"""What HTML's own sheet says."""
+_OTHER_SHEETS = re.compile(r"stylesheet|@import", re.IGNORECASE)
+"""A page with one of these may have sheets that are not read."""
+_SETS_BACKGROUND = re.compile(r"background|bgcolor", re.IGNORECASE)
+"""A page with one of these may be of another colour than white."""
+
+
+class PageStyles:
+    """The styles of a page's elements.
+
+    Example:
+        styles = PageStyles(html)
+        _, style = styles.look_up(styles.top, "b", {"class": "was"})
+        style.is_hidden
+    """
+
+    def __init__(self, html: str) -> None:
+        self._sheets = StyleSheets(html)
+        self.top = self._sheets.top
+        """What the root of the page is in."""
+        self._has_other_sheets = _OTHER_SHEETS.search(html) is not None
+        is_white = not self._has_other_sheets and not _SETS_BACKGROUND.search(html)
+        self._background = WHITE if is_white else None
+        self._looked_up: dict[tuple[object, ...], tuple[Place, Style]] = {}
+        self._read: dict[tuple[str, tuple[Rule, ...], str, bool], Style] = {}
+
+    def look_up(self, parent: Place, name: str, attributes: Attributes, *, is_box: bool = False) -> tuple[Place, Style]:
+        """The place of an element inside of another one, and its style. `is_box`: the other one holds boxes."""
+        key: tuple[object, ...] = (parent, name, is_box)
+        if attributes:
+            get = attributes.get
+            key = (parent, name, is_box, get("class"), get("id"), get("style"), get("hidden", _MISSING))
+        found = self._looked_up.get(key)
+        if found is None:
+            place = self._sheets.place_of(parent, name, attributes)
+            style = self._find_style(place, _read_own(name, attributes), attributes.get("style") or "", is_box)
+            found = self._looked_up[key] = place, style
+        return found
+
+    def _find_style(self, place: Place, own: str, inline: str, is_box: bool) -> Style:
+        if not (own or place.rules or inline or is_box):
+            return PLAIN
+        key = (own, place.rules, inline, is_box)
+        style = self._read.get(key)
+        if style is None:
+            style = self._read[key] = self._read_style(*key)
+        return style
+
+    def _read_style(self, own: str, rules: Iterable[Rule], inline: str, is_box: bool) -> Style:
+        ranked = sorted(rules, key=attrgetter("rank"))
+        of_element = [rule.block for rule in ranked if not rule.pseudo_element]
+        declarations = self._cascade(parse_block(own), of_element, parse_block(inline))
+        generated = {}
+        for pseudo_element in ("before", "after"):
+            blocks = [rule.block for rule in ranked if rule.pseudo_element == pseudo_element]
+            generated[pseudo_element] = self._generate(blocks, declarations) if blocks else None
+        return Style(
+            is_hidden=hides(declarations, self._background),
+            flow=_read_flow(declarations, is_box),
+            script=_read_script(declarations),
+            table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
+            holds_boxes=_HOLDS_BOXES.fullmatch(declarations.get("display", "")) is not None,
+            **generated,
+        )
+
+    def _cascade(self, own: Block, sheet: Sequence[Block], inline: Block) -> Declarations:
+        """The declarations that count (CSS 2.2, 6.4.1).
+
+        A sheet that is not read may give back what one that is read takes away, such as the height of superscripts.
+        """
+        of_sheets = [block.normal for block in sheet]
+        first = [*of_sheets, own.normal] if self._has_other_sheets else [own.normal, *of_sheets]
+        important = [block.important for block in sheet]
+        return cascade([*first, inline.normal, *important, inline.important])
+
+    def _generate(self, blocks: Sequence[Block], of_element: Declarations) -> Generated | None:
+        """The text that rules write before or after an element; None if they write none."""
+        declarations = self._cascade(_NOTHING, blocks, _NOTHING)
+        if "content" not in declarations:
+            return None
+        fonts = of_element.get("font-family", "") + declarations.get("font-family", "")
+        if hides(declarations) or _ICON_FONT.search(fonts):
+            return Generated("", PLAIN)
+        style = Style(flow=_read_flow(declarations, is_box=False), script=_read_script(declarations))
+        return Generated(_read_content(declarations["content"]), style)
+
+
+def _read_own(name: str, attributes: Attributes) -> str:
+    """What an element's name, its classes for screen readers and its attribute `hidden` say."""
+    own = _OF_NAME.get(name, "")
+    if _UNSEEN_CLASS.search(attributes.get("class") or ""):
+        own += "; clip: rect(0,0,0,0)"
+    # Browsers unfold what is hidden "until-found" where it is looked for.
+    if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
+        own += "; display: none"
+    return own
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+_NOTHING = Block({}, {})
+_OWN_LINES = re.compile(r"block|flex|grid|list-item|table|flow-root")
+_HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|grid)")
+TABLE_PARTS = {
+    "table": "table",
+    "inline-table": "table",
+    "table-row-group": "tbody",
+    "table-header-group": "thead",
+    "table-footer-group": "tfoot",
+    "table-row": "tr",
+    "table-cell": "td",
+    "table-caption": "caption",
+}
+_LENGTH = re.compile(r"([-+]?(?:\d{1,6}(?:\.\d{1,6})?|\.\d{1,6}))(r?em|ex|%|px|pt)")
+_PER_EM = {"em": 1.0, "rem": 1.0, "ex": 2.0, "%": 100.0, "px": 16.0, "pt": 12.0}
+_RAISED_EMS = 0.2
+"""Letters that stand this much higher look raised. Badges and icons are moved by less."""
+_SMALL_SIZE = re.compile(
+    r"smaller|(?:xx?-)?small|0?\.\d{1,6}r?em|\d{2}(?:\.\d{1,6})?%|(?:\d|1[0-2])(?:\.\d{1,6})?px|\d(?:\.\d{1,6})?pt"
+)
+_STRING = re.compile(r"""(?:"((?>(?:[^"\\]|\\.){0,200}))"|'((?>(?:[^'\\]|\\.){0,200}))')""", re.DOTALL)
+_MAX_CONTENT_CHARACTERS = 1_000
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
+_ICON_FONT = re.compile(r"icon|glyph|awesome|symbol")
+
+
+def _read_flow(declarations: Declarations, is_box: bool) -> Flow:
+    display = declarations.get("display", "")
+    if _OWN_LINES.match(display):
+        return Flow.OWN_LINES
+    is_apart = display.startswith("inline-") or declarations.get("float") in ("left", "right")
+    return Flow.APART if is_apart or is_box else Flow.IN_LINE
+
+
+def _read_script(declarations: Declarations) -> Script:
+    """Raised and lowered by `vertical-align`, or small and moved, as normalize.css has it for ``sup``."""
+    is_small = _SMALL_SIZE.fullmatch(declarations.get("font-size", "")) is not None
+    align = declarations.get("vertical-align", "")
+    if align in ("super", "text-top") or (align == "top" and is_small):
+        return Script.RAISED
+    if align in ("sub", "text-bottom"):
+        return Script.LOWERED
+
+    ems = _read_ems(align)
+    if is_small and declarations.get("position") == "relative":
+        ems += _read_ems(declarations.get("bottom", "")) - _read_ems(declarations.get("top", ""))
+    if abs(ems) < _RAISED_EMS:
+        return Script.LEVEL
+    return Script.RAISED if ems > 0 else Script.LOWERED
+
+
+def _read_ems(value: str) -> float:
+    """A length in heights of a line of common size; 0 for any other value."""
+    length = _LENGTH.fullmatch(value)
+    return float(length[1]) / _PER_EM[length[2]] if length else 0.0
+
+
+def _read_content(value: str) -> str:
+    """The text of ``"a" "b"``; "" for counters, attributes, pictures, and characters of an icon font."""
+    pieces = []
+    rest = value[:_MAX_CONTENT_CHARACTERS]
+    while string := _STRING.match(rest):
+        pieces.append(_ESCAPE.sub(_read_escape, string[1] or string[2] or ""))
+        rest = rest[string.end() :].lstrip()
+    is_read = rest[:1] in ("", "/")  # behind the slash is what screen readers say
+    text = "".join(pieces) if is_read else ""
+    return "" if any(unicodedata.category(character) in ("Co", "Cs", "Cn") for character in text) else text
+
+
+def _read_escape(escape: re.Match[str]) -> str:
+    if not escape[1]:
+        return "" if escape[2] == "\n" else escape[2]
+    number = int(escape[1], 16)
+    return chr(number) if 0 < number <= sys.maxunicode else "\ufffd"

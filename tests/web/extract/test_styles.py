@@ -1,0 +1,89 @@
+"""Rules of `<style>` sheets and inline styles change what a page says as they do in a browser."""
+
+import pytest
+
+from crag.settings import ExtractSettings
+from crag.web.extract.page_text import page_text
+
+NORMALIZE = (
+    "sub,sup{font-size:75%;line-height:0;position:relative;vertical-align:baseline} sup{top:-.5em} sub{bottom:-.25em}"
+)
+DIV_TABLE = (
+    "<div class=t><p class=r><b class=c>A</b><i class=c>1</i></p><p class=r><b class=c>B</b><i class=c>2</i></p></div>"
+)
+
+
+def read(sheet: str, body: str, method: str) -> str:
+    settings = ExtractSettings.model_validate({"method": method})
+    return page_text(f"<html><head><style>{sheet}</style></head><body>{body}</body></html>", settings)
+
+
+@pytest.mark.parametrize("method", ["main_text", "beautifulsoup"])
+@pytest.mark.parametrize(
+    ("sheet", "body", "expected"),
+    [
+        # the height of letters
+        (".e{vertical-align:super}", "10<span class=e>6</span>", "10^6"),
+        (".e{vertical-align:text-top}", "10<b class=e>6</b>", "10^6"),
+        (".e{vertical-align:.4em}", "10<span class=e>6</span>", "10^6"),
+        (".e{position:relative;top:-.5em;font-size:.7em}", "10<span class=e>6</span>", "10^6"),
+        (".e{position:relative;bottom:6px;font-size:10px}", "10<span class=e>6</span>", "10^6"),
+        (".e{position:relative;top:2px;font-size:10px}", "10<span class=e>6</span>", "106"),
+        (".e{vertical-align:sub}", "101<span class=e>2</span>", "101_2"),
+        (".e{vertical-align:super}", "5,200<a class=e href='#n3'>3</a> m", "5,200 [3] m"),
+        (NORMALIZE, "10<sup>6</sup> is not H<sub>2</sub>O", "10^6 is not H2O"),
+        ("sup{vertical-align:baseline;font-size:1em}", "10<sup>6</sup>", "106"),
+        # what is struck out
+        (".w{text-decoration-line:line-through}", "now <b class=w>9</b> 11", "now 11"),
+        ("del{text-decoration:none}", "now <del>9</del> 11", "now 9 11"),
+        (".w{text-decoration:line-through} .w.n{text-decoration:none}", "now <b class='w n'>9</b> 11", "now 9 11"),
+        # lines and boxes
+        (".l{display:block}", "<span class=l>Toll</span><span class=l>free</span>", "Toll\nfree"),
+        (".l{display:list-item}", "<a href=x class=l>Toll</a><a href=x class=l>free</a>", "Toll\nfree"),
+        (".l{display:inline-block}", "<span class=l>Toll</span><span class=l>free</span>", "Toll free"),
+        (".l{float:left}", "<span class=l>Toll</span><span class=l>free</span>", "Toll free"),
+        (".f{display:flex}", "<div class=f><span>Born</span><span>1969</span></div>", "Born 1969"),
+        (".f{display:grid}", "<div class=f><span>$</span><span>19</span>(<b>net</b>)</div>", "$19 (net)"),
+        (".t{display:table}.r{display:table-row}.c{display:table-cell}", DIV_TABLE, "A | 1\nB | 2"),
+        # text that only the sheet holds
+        (".n::before{content:'\\2212'}", "<b class=n>7</b> degrees", "−7 degrees"),
+        (".n:after{content:' \\20AC' / 'euros'}", "<b class=n>7</b>.", "7 €."),
+        (".n::after{content:'6';vertical-align:super}", "<b class=n>10</b> m", "10^6 m"),
+        (".n::before{content:'\\f101'}", "<b class=n>7</b>", "7"),
+        (".n::before{content:'x';font-family:my-icons}", "<b class=n>7</b>", "7"),
+        (".n::before{content:attr(title)} .n::after{content:'x';display:none}", "<b class=n title=x>7</b>", "7"),
+        ("q:before,q:after{content:'';content:none}", "a <q>b</q>", "a b"),
+        # which rule wins
+        (".e{vertical-align:super}", "10<b class=e style='vertical-align:baseline'>6</b>", "106"),
+        (".e{vertical-align:super!important}", "10<b class=e style='vertical-align:baseline'>6</b>", "10^6"),
+        ("#e{vertical-align:super} b.e{vertical-align:baseline}", "10<b class=e id=e>6</b>", "10^6"),
+        (".e{vertical-align:super} .e{vertical-align:baseline}", "10<b class=e>6</b>", "106"),
+        (".e{display:none}", "10<b class=e style='display:inline'>6</b>", "106"),
+        (".e{opacity:0} .e{text-decoration:none;display:block}", "10<b class=e>6</b>", "10"),
+        ("b{display:inline}", "10<b hidden>6</b>", "106"),
+        ("b{display:inline} [hidden]{display:none!important}", "10<b hidden>6</b>", "10"),
+        ("", "<b hidden=until-found>1</b><b hidden>6</b>", "1"),
+        # which elements a rule is for
+        ("p > .e{vertical-align:super}", "<p>10<b class=e>6</b> 10<i><b class=e>6</b></i>", "10^6 106"),
+        (".x > p .e{vertical-align:super}", "<div class=x><p>10<i><b class=e>6</b></i></div>", "10^6"),
+        (
+            ".x p > .e{vertical-align:super}",
+            "<div class=x><p>10<b class=e>6</b></p></div>10<b class=e>6</b>",
+            "10^6\n106",
+        ),
+        # which rules count
+        ("@media screen{.e{vertical-align:super}} @media print{.e{display:none}}", "10<b class=e>6</b>", "10^6"),
+        ("@media (max-width:600px){.e{display:none}}", "10<b class=e>6</b>", "106"),
+        ("<!-- .e{vertical-align:super} -->", "10<b class=e>6</b>", "10^6"),
+        ("", "<!--[if mso]><style>.e{display:none}</style><![endif]-->10<b class=e>6</b>", "106"),
+        ("", "<link rel=stylesheet href=a><style>sup{vertical-align:baseline}</style>10<sup>6</sup>", "10^6"),
+    ],
+)
+def test_a_sheet_is_read_as_a_browser_shows_it(method: str, sheet: str, body: str, expected: str) -> None:
+    assert read(sheet, body, method) == expected
+
+
+def test_many_rules_for_many_elements_do_not_hang_the_reader() -> None:
+    sheet = "".join(f".a > p .b b{{display:inline}} .n{number} b{{display:none}}" for number in range(2_000))
+    body = "<div class=a><p><i class=b>" + "<b>10</b>" * 20_000
+    assert read(sheet, body, "main_text").startswith("1010")
