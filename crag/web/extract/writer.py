@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from crag.web.extract.formulas import formula_text
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
@@ -200,26 +201,8 @@ class _Writer:
                 pieces.append(self._text_without(child, names))
         return "".join(pieces)
 
-    # --- formulas (MathML) --------------------------------------------------------------------------------------------
-
-    def _write_power(self, element: Element) -> None:
-        """Write ``10^6`` for a base with an exponent; of three parts the second is an index."""
-        base, *scripts = list(element.elements()) or [Element("mrow")]
-        self._write_element(base)
-        for script in scripts[:-1]:
-            self._write_lowered(script)
-        for exponent in scripts[-1:]:
-            self.pieces.append(f"^{_bracket_formula(self._text_without(exponent, ()))}")
-
-    def _write_index(self, element: Element) -> None:
-        base, *scripts = list(element.elements()) or [Element("mrow")]
-        self._write_element(base)
-        for script in scripts:
-            self._write_lowered(script)
-
-    def _write_fraction(self, element: Element) -> None:
-        parts = [_bracket_formula(self._text_without(part, ())) for part in element.elements()]
-        self.pieces.append("/".join(parts))
+    def _write_formula(self, element: Element) -> None:
+        self.pieces.append(formula_text(element).translate(self._characters))
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
@@ -287,10 +270,7 @@ _INLINE = {
     "a": _Writer._write_link,
     "q": _Writer._write_quotation,
     "ruby": _Writer._write_ruby,
-    "mfrac": _Writer._write_fraction,
-    "msub": _Writer._write_index,
-    "msubsup": _Writer._write_power,
-    "msup": _Writer._write_power,
+    "math": _Writer._write_formula,
 }
 """How elements inside a line are written that are more than their text."""
 
@@ -302,9 +282,3 @@ def _texts(element: Element) -> Iterable[str]:
             yield child
         else:
             yield from _texts(child)
-
-
-def _bracket_formula(text: str) -> str:
-    """A part of a formula, in brackets unless it is one number or variable."""
-    compact = text.strip()
-    return compact if re.fullmatch(r"[-−]?\w+(?:\.\d+)?", compact) else f"({compact})"
