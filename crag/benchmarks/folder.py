@@ -105,9 +105,10 @@ def _put_first(
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:
-    """Write folders of so many documents: one that grows with each call, or, below one for each question, several.
+    """Write folders with so many `documents` each, and return them with their questions.
 
-    A group of as many questions as a folder has documents is asked over each of several.
+    With at least one document for each question there is one folder, to which each call adds documents. With fewer the
+    questions are cut into groups of `documents`, and each group gets a folder with the documents that answer it.
     """
     if documents >= len(corpus.questions):
         folder = Folder(parent / "grown", Corpus(corpus.questions, corpus.documents[:documents]))
@@ -203,7 +204,7 @@ def _count_disk_bytes(folders: Sequence[Folder]) -> int:
 
 
 def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: PassageQuestion) -> int:
-    """The position of the right document among the results; their number if it is not there."""
+    """The position of the right document among the results, from 0; `sys.maxsize` if it is not there."""
     right_address = str(document_path(folder, question.document))
     addresses = [result["page_url"] for result in results]
     return addresses.index(right_address) if right_address in addresses else sys.maxsize

@@ -66,8 +66,9 @@ class GpuPlan:
 def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
     """Place the preset's models on the cards, and list what does not fit.
 
-    plan = plan_gpus(load_settings("submission", []))
-    plan.problems  # [] if everything fits
+    Example:
+        plan = plan_gpus(load_settings("submission", []))
+        plan.problems  # [] if everything fits
     """
     entries = (manifest or load_manifest()).models
     shapes = {name: entry.shape for name, entry in entries.items() if entry.shape}

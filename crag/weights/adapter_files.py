@@ -127,7 +127,7 @@ class Adapter:
 
     Example:
         adapter = Adapter(Path("models/adapters/kg_writer"))
-        adapter.check({"model.layers.0.mlp.up_proj": (8960, 1536)})
+        adapter.check_fit({"model.layers.0.mlp.up_proj": (8960, 1536)})
         adapter.low_rank["model.layers.0.mlp.up_proj"].down.shape   # (8, 1536)
     """
 

@@ -68,13 +68,12 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
-        # "a sharp" and "a star" are names, "a plus" is an article and its noun
-        is_article = match["name"] in _NOT_NAMES and not (
-            match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
-        )
-        if not is_article:
-            sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
-            names.setdefault(match["name"], set()).add(sign)
+        # "a plus" is the grade A+, but "a star" and "a flat" are an article and its noun
+        is_grade = match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
+        if match["name"] in _NOT_NAMES and not is_grade:
+            continue
+        sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
+        names.setdefault(match["name"], set()).add(sign)
     return names
 
 
