@@ -168,8 +168,8 @@ def _squeeze(text: str) -> str:
 
 
 @contextmanager
-def graph_server(data: Path, url: str | None) -> Iterator[str]:
-    """The address of a server: the given one, or our own over a folder."""
+def open_graph(data: Path, url: str | None) -> Iterator[str]:
+    """The address of a graph's server: the given one, or our own over a folder, which runs as long as the block."""
     with nullcontext(url) if url else serve(data) as address:
         yield address
 

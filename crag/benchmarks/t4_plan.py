@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crag.benchmarks.common import markdown_table
 from crag.benchmarks.random_model import RandomModel
-from crag.benchmarks.retrieval import questions, with_pages
+from crag.benchmarks.retrieval import read_questions, with_pages
 from crag.benchmarks.workload import measure_workload
 from crag.evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from crag.settings import Settings, load_settings
@@ -87,7 +87,7 @@ def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Work
     """The workload of questions with their pages, and with fifty; with --run also the speed of the language model."""
     # With a real model one batch is enough
     limit = options.limit or (settings.batch_size if options.run else None)
-    few_pages = [query for query, _ in questions(options.dataset, limit)]
+    few_pages = [question.query for question in read_questions(options.dataset, limit)]
     many_pages = with_pages(few_pages, MANY_PAGES)
     if not options.run:
         return measure_workload(settings, few_pages), measure_workload(settings, many_pages)
