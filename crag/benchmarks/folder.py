@@ -24,11 +24,18 @@ class PassageQuestion(NamedTuple):
     document: int
 
 
+class CorpusDocument(NamedTuple):
+    """A document that is written as a file."""
+
+    title: str
+    html: str
+
+
 class Corpus(NamedTuple):
-    """Questions, and documents as title and HTML: first those of the questions, then the others."""
+    """Questions and documents: first those of the questions, then the others."""
 
     questions: Sequence[PassageQuestion]
-    documents: Sequence[tuple[str, str]]
+    documents: Sequence[CorpusDocument]
 
 
 class Folder(NamedTuple):
@@ -64,7 +71,7 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
     pages are documents. Questions are spread over the file.
     Raises DatasetError: there are too few of them, or of documents.
     """
-    numbers: dict[tuple[str, str], int] = {}
+    numbers: dict[CorpusDocument, int] = {}
     questions: list[PassageQuestion] = []
     for file in files:
         for record in read_jsonl(file):
@@ -81,18 +88,18 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
     return _put_first(spread_questions, list(numbers), document_count)
 
 
-def _list_documents(row: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Title and HTML of the documents of a row."""
+def _list_documents(row: dict[str, object]) -> Iterator[CorpusDocument]:
+    """The documents of a row."""
     if isinstance(row.get("passage"), str):
-        yield str(row.get("title", "")), f"<p>{html.escape(str(row['passage']))}</p>"
+        yield CorpusDocument(str(row.get("title", "")), f"<p>{html.escape(str(row['passage']))}</p>")
     results = row.get("search_results")
     for result in results if isinstance(results, list) else ():
-        yield str(result.get("page_name", "")), str(result.get("page_result", ""))
+        yield CorpusDocument(str(result.get("page_name", "")), str(result.get("page_result", "")))
 
 
 def _put_first(
     questions: Sequence[PassageQuestion],
-    documents: Sequence[tuple[str, str]],
+    documents: Sequence[CorpusDocument],
     count: int,
 ) -> Corpus:
     """The first `count` documents, those of the questions before the others and never without one of them."""
@@ -101,7 +108,8 @@ def _put_first(
     order = [*asked_numbers, *other_numbers]
     positions = {number: position for position, number in enumerate(order)}
     moved = [question._replace(document=positions[question.document]) for question in questions]
-    return Corpus(moved, [documents[number] for number in order[: max(count, len(asked_numbers))]])
+    kept = order[: max(count, len(asked_numbers))]
+    return Corpus(moved, [documents[number] for number in kept])
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:

@@ -169,13 +169,13 @@ def preset(subject: Subject) -> Findings:
             problem,
             "leave --preset out, or choose it: make task1 PRESET=...",
         )
-    for level, key, problem, remedy in _unsuitable(subject):
-        yield Finding(level, f"{file}, field {key}", problem, remedy)
+    for finding in _unsuitable(subject):
+        yield finding._replace(place=f"{file}, field {finding.place}")
     yield note(f"{settings.name}: {settings.description}")
 
 
 def _unsuitable(subject: Subject) -> Findings:
-    """Settings that do not suit the evaluator, by their key."""
+    """Settings that do not suit the evaluator; the place of a finding is the key alone."""
     yield from _unsuitable_model(subject)
 
     confidence = subject.settings.answering.confidence
@@ -206,7 +206,7 @@ def _unsuitable(subject: Subject) -> Findings:
 
 
 def _unsuitable_model(subject: Subject) -> Findings:
-    """Settings of the language model that do not suit the evaluator."""
+    """Settings of the language model that do not suit the evaluator; see `_unsuitable`."""
     model = subject.settings.language_model
     if model.engine == "scripted" and subject.preset == subject.active_preset:
         problem = "is a fake model, which always abstains"
@@ -261,12 +261,12 @@ def memory(subject: Subject) -> Findings:
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     gpu_plan = plan_gpus(subject.settings, cards=cards, manifest=subject.manifest)
 
-    for key, problem, remedy in gpu_plan.problems:
+    for problem in gpu_plan.problems:
         yield Finding(
             Level.ERROR,
-            f"{subject.preset_file}, field {key}",
-            problem,
-            remedy,
+            f"{subject.preset_file}, field {problem.key}",
+            problem.fault,
+            problem.remedy,
         )
 
     # A model that two keys name is unknown only once
