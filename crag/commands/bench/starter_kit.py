@@ -22,7 +22,7 @@ from crag.commands.evaluate import main as evaluate
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.metrics import FEWEST
-from crag.evaluation.report.measured import FinishedRun, read_finished_run
+from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.retrieval_quality import IN_CONTEXT
 from crag.evaluation.store import RESULTS
 from crag.evaluation.worker import DEFAULT_AGENT
