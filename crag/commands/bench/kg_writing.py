@@ -23,7 +23,7 @@ from crag.benchmarks.kg_execution import labelled_questions, open_graph, run_row
 from crag.benchmarks.kg_writing import Judged, shares, stratified
 from crag.commands.bench.kg_execution import add_graph_source_arguments
 from crag.commands.call_writer import load_call_writer
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
 from crag.engines.llm import LanguageModelDiedError
@@ -70,7 +70,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         help="at most N questions, equally many per domain; default: all",
     )
     parser.add_argument(

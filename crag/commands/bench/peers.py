@@ -42,7 +42,7 @@ from crag.benchmarks.peers import (
     record_prompts,
     run_prompts,
 )
-from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
 from crag.commands.ending import stopped_in_order
 from crag.core.files import DatasetError, UserError, check_target, write_json
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
@@ -97,7 +97,9 @@ def _save(target: Path | None, report: Row) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag bench peers", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="questions with pages")
-    parser.add_argument("--limit", type=whole(1), default=12, metavar="N", help="at most N questions; default: 12")
+    parser.add_argument(
+        "--limit", type=whole_number(1), default=12, metavar="N", help="at most N questions; default: 12"
+    )
     parser.add_argument("--only", choices=("engine", "pipeline"), help="one of the two comparisons")
     parser.add_argument(
         "--python",
@@ -114,7 +116,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--threads",
-        type=whole(1),
+        type=whole_number(1),
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="threads and cores of each side; default: all cores",

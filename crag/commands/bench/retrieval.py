@@ -20,7 +20,7 @@ from statistics import fmean
 
 from crag.benchmarks.common import markdown_table
 from crag.benchmarks.retrieval import PLACES, measure_retrieval, read_questions
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.files import DatasetError
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import Settings, load_settings
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         help="at most N questions of each file, spread over it",
     )
     add_preset_arguments(parser)

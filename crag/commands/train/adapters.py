@@ -31,7 +31,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, form, override, overrides_of, parser_of, say
+from crag.commands.command_line import argument_type, command, override, overrides_of, parser_of, say
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import Settings, load_settings
@@ -182,7 +182,7 @@ def _add_adapter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
-        type=form(override),
+        type=argument_type(override),
         action="append",
         default=[],
         help="change a key of the preset in all steps: device=cuda:0",

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import add_split_argument, command, parser_of, whole
+from crag.commands.command_line import add_split_argument, command, parser_of, whole_number
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
 from crag.training.api_pairs import (
@@ -94,7 +94,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_split_argument(parser)
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="use at most N questions",
     )

@@ -25,10 +25,10 @@ from typing import Any
 from crag.commands.command_line import (
     add_preset_arguments,
     add_split_argument,
+    argument_type,
     command,
-    form,
     parser_of,
-    whole,
+    whole_number,
 )
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
@@ -132,7 +132,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, default in Growth._field_defaults.items():
         parser.add_argument(
             f"--{name}",
-            type=whole(1),
+            type=whole_number(1),
             default=default,
             help="see above (default: %(default)s)",
         )
@@ -145,7 +145,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
     parser.add_argument(
         "--hold-out",
-        type=form(parse_fold),
+        type=argument_type(parse_fold),
         metavar="NUMBER/TOTAL",
         help="do not ask the questions that this fold tests, such as 1/3",
     )

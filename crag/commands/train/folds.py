@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, command, form, parser_of
+from crag.commands.command_line import add_split_argument, argument_type, command, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs import read_pairs
@@ -82,7 +82,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--fold",
-        type=form(parse_fold),
+        type=argument_type(parse_fold),
         required=True,
         metavar="NUMBER/TOTAL",
         help="as crag train lora --hold-out",
