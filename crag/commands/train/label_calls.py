@@ -48,14 +48,9 @@ from crag.evaluation.split import Split
 from crag.graph.writing import CallWriter
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings
-from crag.training.api_pairs import (
-    add_graph_argument,
-    executor_of,
-    find_graph,
-    graph_files,
-    pair_of,
-)
+from crag.training.api_pairs.graph import add_graph_argument, executor_of, find_graph, graph_files
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
+from crag.training.api_pairs.pairs import pair_of
 from crag.training.files import RunCard, count_table, file_hash
 
 Row = dict[str, Any]

@@ -15,7 +15,7 @@ from crag.commands.command_line import add_split_argument, argument_type, comman
 from crag.core.files import DatasetError, lock_folder
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split
-from crag.training.files import Example, RunCard, read_examples
+from crag.training.files import ExampleT, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
 
@@ -117,13 +117,13 @@ def set_environment(options: argparse.Namespace) -> None:
 
 def select_examples(
     options: argparse.Namespace,
-    read: Callable[[Path, Split], list[Example]],
-) -> tuple[list[Example], int]:
+    read: Callable[[Path, Split], list[ExampleT]],
+) -> tuple[list[ExampleT], int]:
     """The examples of all files to train on, and how many are held out.
 
     Raises DatasetError: none, or a fold is unknown.
     """
-    examples: list[Example] = []
+    examples: list[ExampleT] = []
     for path in options.data:
         examples += read(path, options.split)
 
