@@ -223,8 +223,7 @@ def _write_report(folder: Path) -> None:
 def _moved(run: RejudgedRun) -> Iterator[str]:
     """What the new verdicts change, question by question."""
     yield str(run.saved.folder)
-    before, after = run.judges
-    yield f"judge: {before} -> {after}"
+    yield f"judge: {judge_of(run.saved)} -> {run.new_judge}"
     if not run.is_new:
         yield "nothing changes: these verdicts and reasons are stored already"
         return
