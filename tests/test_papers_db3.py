@@ -10,7 +10,7 @@ from crag.engines.llm import GenerationRequest
 from crag.graph.schema import Domain, load_schema
 from crag.graph.writing import CallRequest, CallWriter, load_bank
 from crag.settings import KgWriterSettings, load_settings
-from crag.training.api_pairs import Pair
+from crag.training.api_pairs.pairs import CallPair
 from crag.training.prompts import writer_examples
 from tests.papers.pipeline import RecordedModel, paragraphs, pipeline, text_of
 from tests.pipeline.asking import page
@@ -104,7 +104,7 @@ def test_a_fixed_example_is_not_shown_to_itself_while_its_calls_are_learnt() -> 
         [CallRequest(QUESTION, domain=Domain.MUSIC)], Deadline(0)
     )
     known, next_one, *_ = written.neighbourhood.examples
-    pair = Pair(query=known.question, query_time="", domain=known.domain, calls=(known.calls,), source="bank")
+    pair = CallPair(query=known.question, query_time="", domain=known.domain, calls=(known.calls,), source="bank")
     (learnt,) = writer_examples([pair], writer, None)
     assert learnt.messages[1].content.count(known.question) == 1
     assert next_one.question in learnt.messages[1].content

@@ -21,7 +21,7 @@ from crag.engines.llm.openai_reply import read_reply
 from crag.evaluation.datasets import read_records, read_rows
 from crag.evaluation.judge import make_judge
 from crag.evaluation.judge.llm import read_verdict
-from crag.evaluation.report.measured import read_finished_run
+from crag.evaluation.report.finished_run import read_finished_run
 from crag.evaluation.store import SavedRun
 from crag.mock_api.tables import GraphError, load_tables
 from crag.settings import SettingsError, load_settings

@@ -24,11 +24,18 @@ class PassageQuestion(NamedTuple):
     document: int
 
 
+class CorpusDocument(NamedTuple):
+    """A document that is written as a file."""
+
+    title: str
+    html: str
+
+
 class Corpus(NamedTuple):
-    """Questions, and documents as title and HTML: first those of the questions, then the others."""
+    """Questions and documents: first those of the questions, then the others."""
 
     questions: Sequence[PassageQuestion]
-    documents: Sequence[tuple[str, str]]
+    documents: Sequence[CorpusDocument]
 
 
 class Folder(NamedTuple):
@@ -64,7 +71,7 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
     pages are documents. Questions are spread over the file.
     Raises DatasetError: there are too few of them, or of documents.
     """
-    numbers: dict[tuple[str, str], int] = {}
+    numbers: dict[CorpusDocument, int] = {}
     questions: list[PassageQuestion] = []
     for file in files:
         for record in read_jsonl(file):
@@ -81,18 +88,18 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
     return _put_first(spread_questions, list(numbers), document_count)
 
 
-def _list_documents(row: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Title and HTML of the documents of a row."""
+def _list_documents(row: dict[str, object]) -> Iterator[CorpusDocument]:
+    """The documents of a row."""
     if isinstance(row.get("passage"), str):
-        yield str(row.get("title", "")), f"<p>{html.escape(str(row['passage']))}</p>"
+        yield CorpusDocument(str(row.get("title", "")), f"<p>{html.escape(str(row['passage']))}</p>")
     results = row.get("search_results")
     for result in results if isinstance(results, list) else ():
-        yield str(result.get("page_name", "")), str(result.get("page_result", ""))
+        yield CorpusDocument(str(result.get("page_name", "")), str(result.get("page_result", "")))
 
 
 def _put_first(
     questions: Sequence[PassageQuestion],
-    documents: Sequence[tuple[str, str]],
+    documents: Sequence[CorpusDocument],
     count: int,
 ) -> Corpus:
     """The first `count` documents, those of the questions before the others and never without one of them."""
@@ -101,13 +108,15 @@ def _put_first(
     order = [*asked_numbers, *other_numbers]
     positions = {number: position for position, number in enumerate(order)}
     moved = [question._replace(document=positions[question.document]) for question in questions]
-    return Corpus(moved, [documents[number] for number in order[: max(count, len(asked_numbers))]])
+    kept = order[: max(count, len(asked_numbers))]
+    return Corpus(moved, [documents[number] for number in kept])
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:
-    """Write folders of so many documents: one that grows with each call, or, below one for each question, several.
+    """Write folders with so many `documents` each, and return them with their questions.
 
-    A group of as many questions as a folder has documents is asked over each of several.
+    With at least one document for each question there is one folder, to which each call adds documents. With fewer the
+    questions are cut into groups of `documents`, and each group gets a folder with the documents that answer it.
     """
     if documents >= len(corpus.questions):
         folder = Folder(parent / "grown", Corpus(corpus.questions, corpus.documents[:documents]))
@@ -203,7 +212,7 @@ def _count_disk_bytes(folders: Sequence[Folder]) -> int:
 
 
 def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: PassageQuestion) -> int:
-    """The position of the right document among the results; their number if it is not there."""
+    """The position of the right document among the results, from 0; `sys.maxsize` if it is not there."""
     right_address = str(document_path(folder, question.document))
     addresses = [result["page_url"] for result in results]
     return addresses.index(right_address) if right_address in addresses else sys.maxsize

@@ -48,8 +48,7 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
     if has_one_result:
         return _group_agrees(expected, groups[-1], frame, derived=derived)
 
-    # Otherwise each entity has its own labelled values.
-    # Values that cannot be assigned agree with no group but an empty one
+    # Otherwise each entity has its own labelled values. Those that cannot be assigned agree with no group of values
     if len(expected) != len(groups):
         expected = [[]] * len(groups)
     for values, group in zip(expected, groups, strict=True):
@@ -72,10 +71,9 @@ def _holds_passages(results: Sequence[Result], expected: Sequence[object]) -> bo
 
 
 def _groups(results: Sequence[Result]) -> list[list[Result]]:
-    """The statements of each entity: a call with the sorts and averages after it."""
+    """The statements of each entity: a call with the sorts and averages after it, which work on its result."""
     groups: list[list[Result]] = []
     for result in results:
-        # They work on the result before them
         if groups and re.match(r"(ALL )?(sort\(|average)", result.call):
             groups[-1].append(result)
         else:
@@ -168,8 +166,8 @@ def _squeeze(text: str) -> str:
 
 
 @contextmanager
-def graph_server(data: Path, url: str | None) -> Iterator[str]:
-    """The address of a server: the given one, or our own over a folder."""
+def open_graph(data: Path, url: str | None) -> Iterator[str]:
+    """The address of a graph's server: the given one, or our own over a folder, which runs as long as the block."""
     with nullcontext(url) if url else serve(data) as address:
         yield address
 
@@ -219,13 +217,14 @@ def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[
         (judgement,) = judge_claims(RulesJudge(), [claim], str)
         is_right = judgement.verdict is Verdict.CORRECT
 
-    is_value = answer is not None and answer.reason == JUST_THE_VALUE
-    is_computed = answer is not None and not is_value
+    # What the columns call "said": the value as it is
+    is_said = answer is not None and answer.reason == JUST_THE_VALUE
+    is_computed = answer is not None and not is_said
     return {
         "direct": values_agree(row, outcome, derived=False),
         "derived": values_agree(row, outcome),
-        "said": is_value,
-        "said right": is_value and is_right,
+        "said": is_said,
+        "said right": is_said and is_right,
         "computed": is_computed,
         "computed right": is_computed and is_right,
     }

@@ -108,10 +108,10 @@ class SideProcess:
 
     def _read(self) -> Row:
         assert self._process.stdout is not None
-        hangs = threading.Timer(LONGEST_TASK, self._process.kill)
-        hangs.start()
+        watchdog = threading.Timer(LONGEST_TASK, self._process.kill)
+        watchdog.start()
         line = self._process.stdout.readline()
-        hangs.cancel()
+        watchdog.cancel()
         if not line:
             raise self._failure()
         result: Row = json.loads(line)
@@ -220,10 +220,10 @@ def engine_figures(results: Sequence[Row], side: str, peak_mib: float) -> Engine
     # The step that ends the prompt gives the first token
     decoded = sum(row["tokens"] - 1 for row in answers)
     return EngineFigures(
-        seconds,
-        _rate(sum(row["prompt_tokens"] for row in answers), prefill_seconds),
-        _rate(decoded, seconds["answers"] - prefill_seconds),
-        peak_mib,
+        seconds=seconds,
+        prefill=_rate(sum(row["prompt_tokens"] for row in answers), prefill_seconds),
+        decode=_rate(decoded, seconds["answers"] - prefill_seconds),
+        peak_mib=peak_mib,
     )
 
 
@@ -279,9 +279,9 @@ def pipeline_figures(results: Sequence[Row], side: str, peak_mib: float, judge: 
     read = [row[side]["seconds"] for row in results if row["was_read"]]
     scored = len(results) - counts[Verdict.UNSCORED]
     return PipelineFigures(
-        fmean(row[side]["seconds"] for row in results),
-        fmean(read) if read else 0.0,
-        counts,
-        (counts[Verdict.CORRECT] - counts[Verdict.INCORRECT]) / max(1, scored),
-        peak_mib,
+        seconds=fmean(row[side]["seconds"] for row in results),
+        seconds_of_read=fmean(read) if read else 0.0,
+        verdicts=counts,
+        score=(counts[Verdict.CORRECT] - counts[Verdict.INCORRECT]) / max(1, scored),
+        peak_mib=peak_mib,
     )

@@ -1,7 +1,7 @@
 """Seconds and recall of a preset's web path, beside the starter kit's method."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -77,21 +77,28 @@ def answer_recall(question: str, gold: Sequence[str], context: str) -> float | N
 # --- questions with pages ---------------------------------------------------------------------------------------------
 
 
-def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
-    """Questions with pages, and the gold answers that a page can hold; at most `limit`, spread over the file."""
-    pairs: list[tuple[Query, list[str]]] = []
+class QuestionWithPages(NamedTuple):
+    """A question with its pages, and the gold answers that a page can hold."""
+
+    query: Query
+    golds: list[str]
+
+
+def read_questions(path: Path, limit: int | None) -> list[QuestionWithPages]:
+    """The questions with pages; at most `limit`, spread over the file."""
+    questions: list[QuestionWithPages] = []
     for row in read_rows(path):
         query = parse_row(*(row.get(key) for key in BATCH_KEYS))
         if query.fault is not None or not query.pages:
             continue
-        gold: list[str] = []
+        golds: list[str] = []
         if row.get("question_type") != "false_premise":  # its answer is in no page
-            gold.append(row.get("answer") or "")
-            gold += row.get("alt_ans") or []
-        pairs.append((query, gold))
+            golds.append(row.get("answer") or "")
+            golds += row.get("alt_ans") or []
+        questions.append(QuestionWithPages(query, golds))
 
-    step = max(1, len(pairs) // limit) if limit else 1
-    return pairs[::step][:limit]
+    step = max(1, len(questions) // limit) if limit else 1
+    return questions[::step][:limit]
 
 
 def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]:
@@ -112,7 +119,7 @@ def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]
     return grown
 
 
-def unhurried(settings: Settings) -> BatchClock:
+def _unhurried_clock(settings: Settings) -> BatchClock:
     """A clock with ample time."""
     return BatchClock(3600.0, 0.0, settings.deadline.shares())
 
@@ -142,15 +149,16 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
     return context[:KIT_CHARACTERS]
 
 
-class Measured(NamedTuple):
-    """A question: whether each of `PLACES` holds its answer (None: not measurable), and the seconds of both methods."""
+class MeasuredQuestion(NamedTuple):
+    """The figures of a question, with the seconds of both methods."""
 
-    found: dict[str, bool] | None
+    is_in_place: dict[str, bool] | None
+    """Whether each of `PLACES` holds its answer; None: no page can spell it out."""
     seconds: float
     kit_seconds: float
 
 
-def measure_retrieval(settings: Settings, questions: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
+def measure_retrieval(settings: Settings, questions: Sequence[QuestionWithPages]) -> list[MeasuredQuestion]:
     """Make both contexts of each question."""
     dense_settings = settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2")  # the kit needs one
     dense = load_dense_encoder(dense_settings)
@@ -160,28 +168,33 @@ def measure_retrieval(settings: Settings, questions: Sequence[tuple[Query, list[
     # Loading the models must not count as seconds of the first question
     web_path.warm_up()
 
-    measured: list[Measured] = []
-    for ((query, gold),) in batches_with_progress(questions, 1):
+    measured: list[MeasuredQuestion] = []
+    for [question] in batches_with_progress(questions, 1):
         began = perf_counter()
-        (retrieved,) = web_path.prepare([query], unhurried(settings))
+        (retrieved,) = web_path.prepare([question.query], _unhurried_clock(settings))
         prepared = perf_counter()
-        kit = kit_context(query, dense)
+        context_of_kit = kit_context(question.query, dense)
         finished = perf_counter()
 
-        is_held_by_place: dict[str, bool] | None = None
-        # Against an empty text: None says that no answer can be looked for
-        is_measurable = answer_recall(query.text, gold, "") is not None
-        if is_measurable:
-            texts = _texts_by_place(settings.web, query, retrieved, model)
-            texts["starter kit"] = kit
-            is_held_by_place = {}
-            for stage in PLACES:
-                recall = answer_recall(query.text, gold, texts[stage]) or 0.0
-                is_held_by_place[stage] = recall >= FOUND
-        measured.append(Measured(is_held_by_place, prepared - began, finished - prepared))
+        is_in_place: dict[str, bool] | None = None
+        # Over any text the recall is None if no page can spell the answer out
+        if answer_recall(question.query.text, question.golds, "") is not None:
+            texts = _texts_by_place(settings.web, question.query, retrieved, model)
+            texts["starter kit"] = context_of_kit
+            is_in_place = _find_answer(question, texts)
+        measured.append(MeasuredQuestion(is_in_place, prepared - began, finished - prepared))
 
     web_path.close()
     return measured
+
+
+def _find_answer(question: QuestionWithPages, texts: Mapping[str, str]) -> dict[str, bool]:
+    """Whether the text in each of `PLACES` holds the answer."""
+    is_in_place: dict[str, bool] = {}
+    for place in PLACES:
+        recall = answer_recall(question.query.text, question.golds, texts[place]) or 0.0
+        is_in_place[place] = recall >= FOUND
+    return is_in_place
 
 
 def _with_all_candidates(web: WebSettings) -> WebSettings:

@@ -83,19 +83,19 @@ class StarterKit:
         self.last_traces = [Trace(query.interaction_id, query.text, query.query_time) for query in queries]
         questions = [f"Time: {query.query_time}\nQuestion: {query.text}" for query in queries]
 
-        turns = questions
+        user_messages = questions
         if self._encoder is not None:
             contexts = [kit_context(query, self._encoder) for query in queries]
             if self._graph:
                 contexts = self._with_graph_facts(questions, contexts)
-            turns = []
+            user_messages = []
             for query, trace, context, question in zip(queries, self.last_traces, contexts, questions, strict=True):
                 trace.context = context
                 trace.pages_read = len(query.pages)
-                turns.append(f"References:\n{context}\n\n{question}")
+                user_messages.append(f"References:\n{context}\n\n{question}")
 
         system = ANSWER if self.uses_pages else FROM_MEMORY
-        texts = self._generate("answer", system, turns, ANSWER_TOKENS)
+        texts = self._generate("answer", system, user_messages, ANSWER_TOKENS)
         answers = [normalise(text, "web") for text in texts]
         for trace, answer in zip(self.last_traces, answers, strict=True):
             trace.answer = answer
@@ -120,17 +120,17 @@ class StarterKit:
         self,
         step: str,
         system: str,
-        turns: Sequence[str],
+        user_messages: Sequence[str],
         max_tokens: int,
     ) -> list[str]:
-        """One text for each turn; the traces get them under the name of the step, and what was lost."""
-        requests: list[GenerationRequest] = []
-        for turn in turns:
-            messages = (Message("system", system), Message("user", turn))
-            requests.append(GenerationRequest(messages, max_tokens=max_tokens))
+        """One text for each message; the traces get them under the name of the step, and what was lost."""
+        generation_requests: list[GenerationRequest] = []
+        for user_message in user_messages:
+            messages = (Message("system", system), Message("user", user_message))
+            generation_requests.append(GenerationRequest(messages, max_tokens=max_tokens))
 
-        generations = self._model.generate(requests, Deadline(UNHURRIED_SECONDS))
-        for trace, request, generation in zip(self.last_traces, requests, generations, strict=True):
+        generations = self._model.generate(generation_requests, Deadline(UNHURRIED_SECONDS))
+        for trace, request, generation in zip(self.last_traces, generation_requests, generations, strict=True):
             trace.prompts[step] = [asdict(message) for message in request.messages]
             trace.generations[step] = generation
             if generation.finish_reason in LOST_TO:
@@ -138,7 +138,7 @@ class StarterKit:
         return [generation.text for generation in generations]
 
     def _add_counts(self) -> None:
-        """What the model read and wrote for the whole batch."""
+        """Give every trace what the model read and wrote for the whole batch."""
         counts = self._model.take_counts()
         for trace in self.last_traces:
             trace.batch_size = len(self.last_traces)

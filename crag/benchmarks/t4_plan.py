@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from crag.benchmarks.common import markdown_table
 from crag.benchmarks.random_model import RandomModel
-from crag.benchmarks.retrieval import questions, with_pages
+from crag.benchmarks.retrieval import read_questions, with_pages
 from crag.benchmarks.workload import measure_workload
 from crag.evaluation.batches import GPU_MEMORY_GIB, SECONDS_PER_QUERY
 from crag.settings import Settings, load_settings
-from crag.submission.batch_time import Workload, place_language_model, time_rows
+from crag.submission.batch_time import Peak, Workload, estimate_steps, place_language_model
 from crag.submission.gpu_plan import GpuPlan, plan_gpus
 from crag.training.adapters import longest_example
 from crag.training.lora import LoraTraining, PreferenceTraining
@@ -39,7 +39,7 @@ def print_memory(gpu_plan: GpuPlan) -> None:
     """Print the memory of each card."""
     rows: list[tuple[int, str, str]] = []
     for card in range(gpu_plan.cards):
-        rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in gpu_plan.on(card)]
+        rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in gpu_plan.parts_on(card)]
         rows.append((card, "**all**", f"{gpu_plan.total(card):.1f}"))
 
     table = markdown_table(["GPU", "what", f"GiB of {GPU_MEMORY_GIB:g}"], rows)
@@ -48,8 +48,8 @@ def print_memory(gpu_plan: GpuPlan) -> None:
         print(f"\nKeys and values of {gpu_plan.cached_tokens:,} tokens at once.")
     for name in gpu_plan.unknown:
         print(f"\nNot included: {name}, whose shape is not in crag/weights/manifest.toml.")
-    for key, problem, remedy in gpu_plan.problems:
-        print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
+    for problem in gpu_plan.problems:
+        print(f"\n**Does not fit: {problem.key}: {problem.fault}; {problem.remedy}.**")
 
 
 def report(settings: Settings, options: argparse.Namespace) -> int:
@@ -57,22 +57,23 @@ def report(settings: Settings, options: argparse.Namespace) -> int:
     gpu_plan = plan_gpus(settings)
     place_language_model(settings, gpu_plan, 0)  # fails before the minutes of work
     few_pages, many_pages = _measure_both(settings, options)
+    peak = Peak(*options.peak) if options.peak else None
 
     budget = settings.batch_size * SECONDS_PER_QUERY
     totals: list[float] = []
     # Task 1 has no graph, task 3 has fifty pages a question
-    for task, load, graph in (
+    for task, workload, graph in (
         ("task 1", few_pages, False),
         ("task 2", few_pages, True),
         ("task 3", many_pages, True),
     ):
-        times = time_rows(settings, gpu_plan, load, graph=graph, peak=options.peak)
-        total = sum(seconds for _, seconds in times)
+        times = estimate_steps(settings, gpu_plan, workload, graph=graph, peak=peak)
+        total = sum(time.seconds for time in times)
         totals.append(total)
         print(f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n")
-        _print_load(load, options.dataset.name)
+        _print_workload(workload, options.dataset.name)
 
-        steps = [(step, f"{seconds:.1f}") for step, seconds in times]
+        steps = [(time.what, f"{time.seconds:.1f}") for time in times]
         steps.append(("**all, in sequence**", f"{total:.1f}"))
         table = markdown_table(["step", f"seconds of {budget:.0f}"], steps)
         print(f"\n{table}")
@@ -87,26 +88,26 @@ def _measure_both(settings: Settings, options: argparse.Namespace) -> tuple[Work
     """The workload of questions with their pages, and with fifty; with --run also the speed of the language model."""
     # With a real model one batch is enough
     limit = options.limit or (settings.batch_size if options.run else None)
-    few_pages = [query for query, _ in questions(options.dataset, limit)]
+    few_pages = [question.query for question in read_questions(options.dataset, limit)]
     many_pages = with_pages(few_pages, MANY_PAGES)
     if not options.run:
         return measure_workload(settings, few_pages), measure_workload(settings, many_pages)
 
     with TemporaryDirectory() as folder:
         random_model = RandomModel(settings, Path(folder), full_size=options.run == "full")
-        few_load = measure_workload(settings, few_pages, random_model)
-        many_load = measure_workload(settings, many_pages, random_model)
+        with_few = measure_workload(settings, few_pages, random_model)
+        with_many = measure_workload(settings, many_pages, random_model)
         print(f"Run in {options.run} size: {random_model.memory()}.")
         random_model.close()
-    return few_load, many_load
+    return with_few, with_many
 
 
-def _print_load(load: Workload, dataset: str) -> None:
-    count = load.questions
+def _print_workload(workload: Workload, dataset: str) -> None:
+    count = workload.questions
     print(
-        f"Measured per question on {dataset}: {load.pages_read / count:.1f} pages read, "
-        f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
-        f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked."
+        f"Measured per question on {dataset}: {workload.pages_read / count:.1f} pages read, "
+        f"{workload.encoder_texts / count:.0f} texts ({workload.encoder_tokens / count:,.0f} tokens) encoded, "
+        f"{workload.reranker_pairs / count:.0f} pairs ({workload.reranker_tokens / count:,.0f} tokens) reranked."
     )
 
 

@@ -46,11 +46,11 @@ class CountingEncoders:
         self,
         inner: BatchedDenseEncoder,
         settings: Settings,
-        load: Workload,
+        workload: Workload,
     ) -> None:
         self.warm_up = inner.warm_up
         self.token_offsets = inner.token_offsets
-        self._load = load
+        self._workload = workload
         self._chance = np.random.default_rng(0)
         self._max_tokens = settings.dense_encoder.max_tokens if settings.dense_encoder else LONGEST
         self._cross_encoder = settings.cross_encoder
@@ -66,8 +66,8 @@ class CountingEncoders:
         deadline: Deadline | None = None,
     ) -> tuple[Vectors, int]:
         """Count, and return random vectors."""
-        self._load.encoder_texts += len(texts)
-        self._load.encoder_tokens += sum(map(self._count, texts))
+        self._workload.encoder_texts += len(texts)
+        self._workload.encoder_tokens += sum(map(self._count, texts))
         vectors = self._chance.normal(size=(len(texts), 8))
         return vectors.astype(np.float32), len(texts)
 
@@ -77,8 +77,8 @@ class CountingEncoders:
         deadline: Deadline | None = None,
     ) -> list[float | None]:
         """Count, and return descending scores."""
-        self._load.reranker_pairs += len(pairs)
-        self._load.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
+        self._workload.reranker_pairs += len(pairs)
+        self._workload.reranker_tokens += sum(self._count_pair(*pair) for pair in pairs)
         return [-float(rank) for rank in range(len(pairs))]
 
     def _count(self, text: str) -> int:
@@ -154,8 +154,8 @@ def measure_workload(
     # The tokenizers of `cpu` stand in for those of the preset, whose weights are not needed.
     small = load_settings("cpu", [])
     assert small.dense_encoder is not None
-    load = Workload(questions=len(queries))
-    encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
+    workload = Workload(questions=len(queries))
+    encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, workload)
     small_model = str(getattr(small.language_model, "model", ""))
     tokenizer_folder = random_model.folder if random_model else model_folder(small_model)
     model = CountingModel(ChatTokenizer(tokenizer_folder))
@@ -164,19 +164,19 @@ def measure_workload(
         agent = _build_agent(settings, model, encoders)
         agent.warm_up()
         # The warm-up is not part of a batch
-        load.encoder_texts = 0
-        load.encoder_tokens = 0
+        workload.encoder_texts = 0
+        workload.encoder_tokens = 0
 
         for batch in batches_with_progress(queries, settings.batch_size):
             _, traces = agent.answer_batch(_batch(batch))
-            load.pages_read += sum(trace.pages_read for trace in traces)
+            workload.pages_read += sum(trace.pages_read for trace in traces)
             # Every trace of a batch has the seconds of the whole batch
-            load.extraction_seconds += traces[0].seconds["extract"]
-            _add_steps(load, model, traces, random_model)
+            workload.extraction_seconds += traces[0].seconds["extract"]
+            _add_steps(workload, model, traces, random_model)
             # Counted for this batch
             model.calls.clear()
         agent.close()
-    return load
+    return workload
 
 
 def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEncoders) -> CragAgent:
@@ -196,7 +196,7 @@ def _build_agent(settings: Settings, model: CountingModel, encoders: CountingEnc
 
 
 def _add_steps(
-    load: Workload,
+    workload: Workload,
     model: CountingModel,
     traces: Sequence[Trace],
     random_model: RandomModel | None,
@@ -215,7 +215,7 @@ def _add_steps(
             if random_model:
                 random_model.measure(requests, counts)
 
-        total = load.steps.setdefault(step, StepWorkload())
+        total = workload.steps.setdefault(step, StepWorkload())
         total.prompts += counts.prompts
         total.tokens += counts.tokens
         total.unshared += counts.unshared

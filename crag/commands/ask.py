@@ -23,14 +23,14 @@ from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
     add_progress_argument,
+    argument_type,
     command,
-    form,
     moment,
     number,
     parser_of,
     say,
     warn_of_silent_graph,
-    whole,
+    whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
@@ -142,7 +142,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--time",
         metavar="T",
-        type=form(moment),
+        type=argument_type(moment),
         help=f"query time: {TIME_FORMS}; default: that of the file, else now",
     )
     add_preset_arguments(parser)
@@ -173,7 +173,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start",
         metavar="N",
-        type=whole(1),
+        type=whole_number(1),
         default=1,
         help="begin with the Nth question of --file, after an interruption; default: 1",
     )

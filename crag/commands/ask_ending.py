@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from crag.commands.command_line import say
-from crag.commands.run_ending import command_line, typed_program
+from crag.commands.run_ending import shell_command, typed_program
 from crag.core.contracts import Trace
 from crag.evaluation.lost import EXIT_LOST, lost_advice, why_lost
 
@@ -67,4 +67,4 @@ def _command_from(words: Sequence[str], start: int) -> str:
 
 
 def _typed(words: Sequence[str]) -> str:
-    return command_line(typed_program("crag ask"), words)
+    return shell_command(typed_program("crag ask"), words)

@@ -113,7 +113,7 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
-        type=form(override),
+        type=argument_type(override),
         action="append",
         default=[],
         help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; can be repeated",
@@ -151,7 +151,7 @@ def add_split_argument(parser: argparse._ActionsContainer, default: str = "0") -
     parser.add_argument(
         "--split",
         metavar="N|any",
-        type=form(Split.parse),
+        type=argument_type(Split.parse),
         default=default,
         help="read only rows of this split: 0 training, 1 public test set, any: all rows (default: %(default)s)",
     )
@@ -178,7 +178,7 @@ def warn_of_silent_graph(address: str) -> None:
 # --- types of arguments -----------------------------------------------------------------------------------------------
 
 
-def form(parse: Callable[[str], T], expected: str = "") -> Callable[[str], T]:
+def argument_type(parse: Callable[[str], T], expected: str = "") -> Callable[[str], T]:
     """A parser as the type of an argument.
 
     argparse prints "must be `expected`", or without `expected` the message of the parser's `ValueError`.
@@ -195,7 +195,7 @@ def form(parse: Callable[[str], T], expected: str = "") -> Callable[[str], T]:
     return parse_argument
 
 
-def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     """A whole number within bounds."""
     expected = f"a whole number of at least {minimum}"
     if maximum is not None:
@@ -208,7 +208,7 @@ def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
             raise ValueError(text)
         return value
 
-    return form(parse, expected)
+    return argument_type(parse, expected)
 
 
 def number(minimum: float, maximum: float = sys.float_info.max) -> Callable[[str], float]:
@@ -223,7 +223,7 @@ def number(minimum: float, maximum: float = sys.float_info.max) -> Callable[[str
             raise ValueError(text)
         return value
 
-    return form(parse, expected)
+    return argument_type(parse, expected)
 
 
 def override(text: str) -> str:
@@ -258,7 +258,6 @@ def server(text: str) -> str:
     """The address of an HTTP server."""
     try:
         parts = urlsplit(text)
-
         is_address = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
     except ValueError:  # of the port
         is_address = False

@@ -133,9 +133,9 @@ def _signatures(comparison: Comparison) -> Iterator[str]:
         return
 
     yield "The signatures differ in"
-    for name, value_in_first, value_in_second in comparison.signature_changes:
-        yield f"  {name}: A {value_in_first}"
-        yield f"  {'':{len(name)}}  B {value_in_second}"
+    for change in comparison.signature_changes:
+        yield f"  {change.name}: A {change.first}"
+        yield f"  {'':{len(change.name)}}  B {change.second}"
 
 
 def _coverage(comparison: Comparison) -> Iterator[str]:

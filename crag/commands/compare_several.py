@@ -7,6 +7,8 @@ from crag.evaluation.metrics import Metrics
 from crag.evaluation.results import interval_text
 
 TITLES = ("", "n", "score", "- A", f"{'95 % interval':^17}", "p", "right", "wrong", "s/question", "tokens/question")
+_NO_DIFFERENCE = ("-", f"{'-':^17}", "-")
+"""The cells for the difference from A, its interval and its p-value where there is none."""
 
 
 def several_lines(first: str, comparisons: Mapping[str, Comparison]) -> Iterator[str]:
@@ -17,7 +19,7 @@ def several_lines(first: str, comparisons: Mapping[str, Comparison]) -> Iterator
     reference = next(iter(comparisons.values()))
     lines = [
         TITLES,
-        (f"A  {first}", *_figures(reference.first, reference.costs[0])),
+        (f"A  {first}", *_cells(reference.first, reference.costs[0], _NO_DIFFERENCE)),
     ]
     lines += [_line(name, comparison) for name, comparison in comparisons.items()]
     yield from _align(lines)
@@ -32,22 +34,21 @@ def several_lines(first: str, comparisons: Mapping[str, Comparison]) -> Iterator
 
 
 def _line(name: str, comparison: Comparison) -> tuple[str, ...]:
-    cells = _figures(comparison.second, comparison.costs[1])
+    difference_cells = _NO_DIFFERENCE
     difference = comparison.differences.get("score")
-    if difference is None:
-        return (name, *cells)
-    n, score, *_, right, wrong, seconds, tokens = cells
-    interval = interval_text(difference.ci, comparison.scored)
-    return (name, n, score, f"{difference.change:+.3f}", interval, difference.p_text, right, wrong, seconds, tokens)
+    if difference is not None:
+        interval = interval_text(difference.ci, comparison.scored)
+        difference_cells = (f"{difference.change:+.3f}", interval, difference.p_text)
+    return (name, *_cells(comparison.second, comparison.costs[1], difference_cells))
 
 
-def _figures(metrics: Metrics, cost: Cost) -> tuple[str, ...]:
-    """The cells of a run after its name, with dashes for a difference."""
+def _cells(metrics: Metrics, cost: Cost, difference_cells: tuple[str, str, str]) -> tuple[str, ...]:
+    """The cells of a run after its name: those of `TITLES`."""
     tokens = "-" if cost.read is None else f"{cost.read + (cost.written or 0):,.0f}"
     right = round(metrics.accuracy * metrics.n)
     wrong = round(metrics.hallucination * metrics.n)
     score = f"{metrics.score:+.3f}" if metrics.n else "-"
-    return (str(metrics.n), score, "-", f"{'-':^17}", "-", str(right), str(wrong), f"{cost.seconds:.2f}", tokens)
+    return (str(metrics.n), score, *difference_cells, str(right), str(wrong), f"{cost.seconds:.2f}", tokens)
 
 
 def _align(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -60,7 +61,7 @@ def _align(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 def _describe(comparison: Comparison) -> str:
     """What differs from A in the signature, and which questions flipped."""
-    names = ", ".join(name for name, _, _ in comparison.signature_changes)
+    names = ", ".join(change.name for change in comparison.signature_changes)
     differs = f"differs in {names}" if names else "has the same signature"
     flipped = sum(len(pairs) for pairs in comparison.flips.values())
     kinds = ", ".join(f"{len(pairs)} {verdicts_title(kind, ' -> ')}" for kind, pairs in comparison.flips.items())

@@ -21,15 +21,15 @@ from crag.commands.command_line import (
     add_preset_arguments,
     add_progress_argument,
     add_split_argument,
+    argument_type,
     command,
     folder,
-    form,
     number,
     overrides_of,
     parser_of,
     say,
     warn_of_silent_graph,
-    whole,
+    whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.run_ending import EXIT_CODES, end_early, end_run, resume_command, typed_program
@@ -78,7 +78,7 @@ def main(
     """
     # Kept as typed: the run's origin records them
     words = sys.argv[1:] if arguments is None else arguments
-    options = parsed(words, program, description)
+    options = parse_options(words, program, description)
     output = options.output or default_folder(options)
     try:
         with stopped_in_order():
@@ -103,7 +103,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], p
             stack.enter_context(one_line_warnings())
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own graph
                 options.kg_url = stack.enter_context(mock_graph(options.mock_kg))
-            results = _results(options, output, describe_origin(words, PROGRAM))
+            results = _run(options, output, describe_origin(words, PROGRAM))
     except DeadServerError as error:
         return end_early(str(error), SavedRun.read(output).records.values(), output, again)
     except OSError as error:  # such as a full disk
@@ -121,11 +121,12 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], p
     return end_run(results, SavedRun.read(output).records.values(), again, options.fail_below)
 
 
-def _results(
+def _run(
     options: argparse.Namespace,
     output: Path,
     origin: Mapping[str, Any],
 ) -> dict[str, Any]:
+    """Ask and judge what is not answered yet; returns the content of results.json."""
     judge = judge_from(options)
     signature = _signature(options, judge)
     worker = _worker(options)
@@ -177,11 +178,11 @@ def _worker(options: argparse.Namespace) -> Worker:
     if options.ray:
         return RayWorkers(
             spec,
-            options.ray,
-            options.workers,
-            options.worker_cpus,
-            options.worker_gpus,
-            options.mock_kg,
+            address=options.ray,
+            workers=options.workers,
+            cpus=options.worker_cpus,
+            gpus=options.worker_gpus,
+            mock_kg=options.mock_kg,
         )
     if options.in_process:
         return InProcessWorker(spec)
@@ -281,7 +282,7 @@ def default_folder(options: argparse.Namespace) -> Path:
     return Path("results") / name
 
 
-def parsed(
+def parse_options(
     arguments: Sequence[str] | None,
     program: str = PROGRAM,
     description: str | None = __doc__,
@@ -321,7 +322,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--limit",
         metavar="N",
-        type=whole(1),
+        type=whole_number(1),
         help="only the first N questions",
     )
     add_split_argument(group, Split.ANY)
@@ -339,7 +340,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--batch-size",
         metavar="N",
-        type=whole(1, MAX_BATCH_SIZE),
+        type=whole_number(1, MAX_BATCH_SIZE),
         help="default: the agent's",
     )
     group.add_argument(
@@ -352,14 +353,14 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--retry-lost",
         metavar="N",
-        type=whole(0),
+        type=whole_number(0),
         default=0,
         help="ask lost questions again, up to N times, after a pause that doubles (default: %(default)s)",
     )
     group.add_argument(
         "--stop-after-lost",
         metavar="N",
-        type=whole(0),
+        type=whole_number(0),
         default=USUAL_DEAD_BATCHES,
         help="end the run after N batches in a row without any answer, as of a dead server; 0: never "
         "(default: %(default)s)",
@@ -399,27 +400,27 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         "--ray",
         metavar="HOST:PORT|auto",
         nargs="?",
-        type=form(_cluster_address),
+        type=argument_type(_cluster_address),
         const=LOCAL,
         help="run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)",
     )
     group.add_argument(
         "--workers",
         metavar="N",
-        type=whole(1),
+        type=whole_number(1),
         help="number of workers (default: one per machine)",
     )
     group.add_argument(
         "--worker-cpus",
         metavar="N",
-        type=form(_share),
+        type=argument_type(_share),
         default=1.0,
         help="CPUs per worker (default: %(default)g)",
     )
     group.add_argument(
         "--worker-gpus",
         metavar="N",
-        type=form(_share),
+        type=argument_type(_share),
         default=0.0,
         help="GPUs per worker (default: %(default)g)",
     )

@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import command, form, parser_of, say
+from crag.commands.command_line import argument_type, command, parser_of, say
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
@@ -25,7 +25,7 @@ from crag.commands.judged_files import (
 from crag.core.csv_files import misspelt_names
 from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.datasets import CORRECTIONS, alternative_answers, read_records
+from crag.evaluation.datasets import CORRECTIONS, GOLD_FIELDS, alternative_answers, read_records
 from crag.evaluation.judge import (
     Claim,
     Judge,
@@ -53,11 +53,18 @@ from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
-GOLD_FIELDS = ("ground_truth", "answer")
 STANDARD_OUTPUT = Path("-")
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""
-_FILE_OPTIONS = ("target", "columns", "against", "by", "whole", "corrections")
+_FILE_OPTIONS = {
+    "--out": "target",
+    "--columns": "columns",
+    "--against": "against",
+    "--by": "by",
+    "--whole": "whole",
+    "--corrections": "corrections",
+}
+"""The options that only a file has, and their names in the namespace."""
 
 
 @command()
@@ -107,9 +114,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if bool(options.runs) == (options.source is not None):
         parser.error("give --in FILE, or the folders of runs")
-    unusable = [name for name in _FILE_OPTIONS if options.runs and getattr(options, name)]
-    if unusable:
-        parser.error(f"--{unusable[0].replace('target', 'out')} is for --in, not for a run")
+    if options.runs:
+        for option, name in _FILE_OPTIONS.items():
+            if getattr(options, name):
+                parser.error(f"{option} is for --in, not for a run")
     if options.overwrite and not options.runs:
         parser.error("--overwrite is for runs")
     return options
@@ -134,7 +142,7 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--columns",
         metavar="OURS=THEIRS,...",
-        type=form(parse_columns),
+        type=argument_type(parse_columns),
         action="append",
         default=[],
         help="what the file calls query, prediction, answer ...; the names of ragas and DeepEval are known",
@@ -215,8 +223,7 @@ def _write_report(folder: Path) -> None:
 def _moved(run: RejudgedRun) -> Iterator[str]:
     """What the new verdicts change, question by question."""
     yield str(run.saved.folder)
-    before, after = run.judges
-    yield f"judge: {before} -> {after}"
+    yield f"judge: {judge_of(run.saved)} -> {run.new_judge}"
     if not run.is_new:
         yield "nothing changes: these verdicts and reasons are stored already"
         return

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crag.core.csv_files import DELIMITERS, fold_name
 from crag.core.files import DatasetError, Record, json_line, write_whole
-from crag.evaluation.datasets import JUDGED, RECORD_FIELDS, FileForm, read_records
+from crag.evaluation.datasets import GOLD_FIELDS, JUDGED, RECORD_FIELDS, FileForm, read_records
 
 SYNONYMS = {
     "query": ("user_input", "question", "input"),
@@ -19,7 +19,6 @@ SYNONYMS = {
     "ground_truth": ("reference", "ground_truths", "expected_output"),
 }
 """Our columns, and what ragas (from 0.2 on, and before) and DeepEval call them."""
-_GOLD = ("ground_truth", "answer")
 _OLD_RAGAS = ("ground_truth", "ground_truths")
 """Beside one of these `answer` is what the system said: so ragas meant it before its version 0.2."""
 _LISTS = frozenset({"ground_truths"})
@@ -64,7 +63,7 @@ def read_judged(path: Path, columns: Mapping[str, str] | None = None) -> JudgedF
 
     present = list(dict.fromkeys(name for record in records for name in record.data))
     names = _find_names(path, present, columns)
-    has_lists = any(isinstance(record.data.get(gold), list) for record in records for gold in _GOLD)
+    has_lists = any(isinstance(record.data.get(gold), list) for record in records for gold in GOLD_FIELDS)
     if not names and not has_lists:
         # Without other names all checks of our own form apply
         try:
@@ -127,7 +126,7 @@ def _find_names(path: Path, present: Sequence[str], columns: Mapping[str, str]) 
 
 def _has_column(our_name: str, names: Mapping[str, str], by_folded: Mapping[str, str]) -> bool:
     """Whether the file or the user has a column of our name, which no other of our columns takes."""
-    for name in _GOLD if our_name == "ground_truth" else (our_name,):
+    for name in GOLD_FIELDS if our_name == "ground_truth" else (our_name,):
         if name in names or (name in by_folded and by_folded[name] not in names.values()):
             return True
     return False
@@ -145,7 +144,7 @@ def _rename(row: Mapping[str, Any], names: Mapping[str, str], *, has_cells: bool
             renamed[our_name] = value
 
     # Several right answers in one field
-    for gold in _GOLD:
+    for gold in GOLD_FIELDS:
         answers = renamed.get(gold)
         if has_cells and names.get(gold) in _LISTS:
             answers = _read_list(answers)

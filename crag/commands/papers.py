@@ -132,7 +132,9 @@ def _references(references: Sequence[str], root: str) -> str:
     presets = []
     files = []
     for owner, inside in names.items():
-        line = ": ".join([_link(owner, root), *([", ".join(inside)] if inside else [])])
+        line = _link(owner, root)
+        if inside:
+            line += f": {', '.join(inside)}"
         # A path has a slash, the name of a preset does not
         if "/" in owner:
             files.append(line)

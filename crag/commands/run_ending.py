@@ -84,13 +84,13 @@ def resume_command(program: str, words: Sequence[str]) -> str:
     'crag evaluate --preset cpu --resume'
     """
     other_words = [word for word in words if word not in {"--resume", "--overwrite"}]
-    return command_line(program, [*other_words, "--resume"])
+    return shell_command(program, [*other_words, "--resume"])
 
 
-def command_line(program: str, words: Sequence[str]) -> str:
+def shell_command(program: str, words: Sequence[str]) -> str:
     """A command as one types it in a shell. Addresses lose their passwords.
 
-    >>> command_line("crag ask", ["who founded it?", "--pages", "reports/"])
+    >>> shell_command("crag ask", ["who founded it?", "--pages", "reports/"])
     "crag ask 'who founded it?' --pages reports/"
     """
     return without_credentials(f"{program} {shlex.join(words)}")

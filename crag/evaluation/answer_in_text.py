@@ -36,7 +36,7 @@ NEEDED_FOR_YES_OR_NO = 0.8
 """Share of all content words that a passage must repeat if the answer is yes or no."""
 
 
-class Reference(NamedTuple):
+class ContextPassage(NamedTuple):
     """A passage of the context: its title, and all of it, title included."""
 
     title: str
@@ -56,17 +56,17 @@ class Reference(NamedTuple):
         return windows
 
 
-def passages(context: str) -> list[Reference]:
+def read_passages(context: str) -> list[ContextPassage]:
     """The passages between `<doc>` marks; without marks, the whole context as one."""
-    references: list[Reference] = []
+    found: list[ContextPassage] = []
     for match in _DOC.finditer(context):
         title_match = _TITLE.search(match["marks"])
         title = title_match["title"] if title_match else ""
         # "**1975**" must match as the number alone
         body = _MARKUP.sub(" ", match["body"])
-        references.append(Reference(title, f"{title}\n{body}"))
+        found.append(ContextPassage(title, f"{title}\n{body}"))
     # A context without marks, such as one of another project
-    return references or [Reference("", _MARKUP.sub(" ", context))]
+    return found or [ContextPassage("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
@@ -80,50 +80,57 @@ class RulesContextCheck:
         return [self._judge_claim(claim) for claim in claims]
 
     def _judge_claim(self, claim: Claim) -> Judgement:
-        references = passages(claim.prediction)
+        passages = read_passages(claim.prediction)
         official_reason = ""
         for number, gold in enumerate(claim.golds):
-            holds, reason = look_for_answer(ReadClaim(claim.query, gold, ""), references)
-            if holds:
-                return Judgement(Verdict.CORRECT, reason)
+            found = look_for_answer(ReadClaim(claim.query, gold, ""), passages)
+            if found.is_held:
+                return Judgement(Verdict.CORRECT, found.reason)
             # If no answer is found, the reason is about the official one
             if number == 0:
-                official_reason = reason
+                official_reason = found.reason
         return Judgement(Verdict.INCORRECT, official_reason)
 
 
-def look_for_answer(claim: ReadClaim, references: Sequence[Reference]) -> tuple[bool, str]:
+class AnswerFound(NamedTuple):
+    """Whether the passages hold the right answer, and why they do or do not."""
+
+    is_held: bool
+    reason: str
+
+
+def look_for_answer(claim: ReadClaim, passages: Sequence[ContextPassage]) -> AnswerFound:
     """Whether the passages hold the right answer, and why. The claim's prediction is not read.
 
     Example:
         >>> claim = ReadClaim("when was the glass harbor first played?", "1961-05-04", "")
-        >>> look_for_answer(claim, [Reference("", "The Glass Harbor was first played on 4 May 1961.")])
-        (True, "the answer occurs beside 100% of the question's content words")
+        >>> passages = [ContextPassage("", "The Glass Harbor was first played on 4 May 1961.")]
+        >>> look_for_answer(claim, passages).reason
+        "the answer occurs beside 100% of the question's content words"
     """
     distinct_words = dict.fromkeys(content(claim.query_tokens))
     question_words = [word for word in distinct_words if word not in _GENERIC]
 
     # No page says "yes" as an answer, so the passage must be about the whole question
     if is_yes_or_no(claim.gold):
-        recalls = [recall(question_words, tokens(passage.whole)) for passage in references]
+        recalls = [recall(question_words, tokens(passage.whole)) for passage in passages]
         best = max(recalls, default=0.0)
-        return best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words"
-
-    # Texts that hold the answer, and how much of the rest of the question they repeat.
+        return AnswerFound(best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words")
 
     # "is it jaws or alien?": the gold answer has no word that the question lacks
     is_option = not claim.new_in_gold and not claim.gold_numbers
     rest_of_question = [word for word in question_words if word not in claim.gold_tokens]
+    # How much of it each text with the answer repeats
     recalls = []
-    for text in _texts_with_answer(claim, references, is_option=is_option):
+    for text in _texts_with_answer(claim, passages, is_option=is_option):
         # 1.0: nothing is left of the question that the text could repeat
         recalls.append(recall(rest_of_question, tokens(text)) if rest_of_question else 1.0)
     if not recalls:
-        return False, "no passage holds the answer"
+        return AnswerFound(is_held=False, reason="no passage holds the answer")
 
     best = max(recalls)
     needed = _needed_recall(claim, is_option=is_option)
-    return best >= needed, f"the answer occurs beside {best:.0%} of the question's content words"
+    return AnswerFound(best >= needed, f"the answer occurs beside {best:.0%} of the question's content words")
 
 
 def is_yes_or_no(answer: str) -> bool:
@@ -143,7 +150,7 @@ def _needed_recall(claim: ReadClaim, *, is_option: bool) -> float:
 
 def _texts_with_answer(
     claim: ReadClaim,
-    references: Sequence[Reference],
+    passages: Sequence[ContextPassage],
     *,
     is_option: bool,
 ) -> Iterator[str]:
@@ -155,7 +162,7 @@ def _texts_with_answer(
     is_number = bool(claim.gold_numbers)
     years = [number for number in claim.query_numbers if number.year_like] if is_number else []
 
-    for passage in references:
+    for passage in passages:
         if not _has_years(passage, years):
             continue
         if is_number:
@@ -166,12 +173,12 @@ def _texts_with_answer(
             yield passage.whole
 
     # For a set, whose items may be spread over passages, and for an option
-    context = "\n".join(passage.whole for passage in references)
+    context = "\n".join(passage.whole for passage in passages)
     if (is_option or not is_number) and is_accepted(claim, context):
         yield context
 
 
-def _passage_is_accepted(claim: ReadClaim, passage: Reference) -> bool:
+def _passage_is_accepted(claim: ReadClaim, passage: ContextPassage) -> bool:
     """Whether the passage or a part of it would be accepted: a list or a doubt elsewhere does not speak against it."""
     if is_accepted(claim, passage.whole):
         return True
@@ -182,7 +189,7 @@ def _passage_is_accepted(claim: ReadClaim, passage: Reference) -> bool:
     return any(is_accepted(claim, window) for window in passage.windows)
 
 
-def _has_years(passage: Reference, years: Sequence[AnswerQuantity]) -> bool:
+def _has_years(passage: ContextPassage, years: Sequence[AnswerQuantity]) -> bool:
     # The question names no year, so any passage will do
     if not years:
         return True

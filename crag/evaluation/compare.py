@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, product
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.core.files import DatasetError
 from crag.evaluation.batches import SLICE_FIELDS, RowKey
@@ -34,6 +34,14 @@ class RunPair:
         return VerdictPair(Verdict(self.first["verdict"]), Verdict(self.second["verdict"]))
 
 
+class SignatureChange(NamedTuple):
+    """What differs in two signatures: a name of theirs, and its value in each; None where a signature lacks it."""
+
+    name: str
+    first: Any
+    second: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What a run took per question, over the common questions: seconds, and tokens that the model read and wrote.
@@ -58,10 +66,10 @@ class SliceDifferences:
 class Comparison:
     """Two runs side by side, over the common questions except `only_first`, `only_second` and `finished`.
 
-    `signature_changes` holds name, first and second value; `flips` the questions with different verdicts, by verdicts.
+    `flips` holds the questions with different verdicts, by verdicts.
     """
 
-    signature_changes: Sequence[tuple[str, Any, Any]]
+    signature_changes: Sequence[SignatureChange]
     only_first: int
     only_second: int
     finished: tuple[bool, bool]
@@ -141,9 +149,8 @@ def _measure_cost(rows: Sequence[Mapping[str, Any]]) -> Cost:
     )
 
 
-def _signature_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Name, first and second value of what differs in two signatures."""
-    return [(name, first.get(name), second.get(name)) for name in differing_names(first, second)]
+def _signature_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[SignatureChange]:
+    return [SignatureChange(name, first.get(name), second.get(name)) for name in differing_names(first, second)]
 
 
 def _check_slice_fields(pairs: Sequence[RunPair], fields: Sequence[str]) -> None:

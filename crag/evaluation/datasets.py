@@ -75,7 +75,8 @@ RECORDS = FileForm()
 JUDGED = FileForm(checked=_QUESTION_TEXTS | {"ground_truth", "prediction", "judgement"})
 CORRECTIONS = FileForm(required=("interaction_id", "verdict"))
 
-_GOLD_FIELDS = ("answer", "ground_truth")
+GOLD_FIELDS = ("ground_truth", "answer")
+"""The fields that may hold the right answer of a judged row; the first that is not blank counts."""
 _WHOLE_NUMBERS = ("split", "occurrence")
 # Looked up for every row
 _KNOWN = frozenset(RECORD_FIELDS)
@@ -221,7 +222,7 @@ def _cell_values(cells: Mapping[str, str]) -> dict[str, str | int | None]:
         # An empty prediction is an answer that was empty, not a missing column
         elif cell or name == "prediction":
             values[name] = cell
-        elif name in _GOLD_FIELDS:
+        elif name in GOLD_FIELDS:
             values[name] = None
     return values
 

@@ -117,18 +117,18 @@ class ProcessWorker(Worker):
         try:
             message = running.next_message(self._startup_seconds)
         except EOFError:
-            message = f"its process ended during construction {running.describe_ending()}"
-
-        if isinstance(message, int):
-            self._ready = True
-            return message
+            fault = f"agent {self._spec.path}: its process ended during construction {running.describe_ending()}"
+        else:
+            if isinstance(message, int):
+                self._ready = True
+                return message
+            # The agent's process sends what went wrong; None: it was too slow
+            fault = message
+            if message is None:
+                fault = f"agent {self._spec.path}: not built within {self._startup_seconds:g} seconds"
 
         self.stop()
-        if isinstance(message, tuple):
-            raise AgentStartError(*message)
-        if message is None:
-            message = f"not built within {self._startup_seconds:g} seconds"
-        raise AgentStartError(f"agent {self._spec.path}: {message}")
+        raise AgentStartError(fault)
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process.
@@ -212,8 +212,8 @@ def serve(
 ) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
-    It sends plain data, as its modules may not be ours: first the batch size, or the text of an AgentStartError in a
-    tuple; then, for each batch, a sign that it has it, the result, and the result with traces.
+    It sends plain data, as its modules may not be ours: first the batch size, or the text of an AgentStartError;
+    then, for each batch, a sign that it has it, the result, and the result with traces.
     """
     _detach_from_evaluator(output)
     with one_line_warnings():
@@ -224,7 +224,7 @@ def _answer_batches(connection: Connection, agent: InProcessWorker, stacks: Conn
     try:
         connection.send(agent.wait_until_ready())
     except AgentStartError as error:
-        connection.send((str(error),))
+        connection.send(str(error))
         return
 
     # The evaluator has closed its end, or has died: there is nobody to report to.
@@ -238,9 +238,9 @@ def _answer_batches(connection: Connection, agent: InProcessWorker, stacks: Conn
             result = agent.ask(batch)
             faulthandler.cancel_dump_traceback_later()
 
-            connection.send(_as_tuple(result))
+            connection.send(_to_plain_data(result))
             traces = agent.traces(len(batch["query"]))
-            connection.send(_as_tuple(replace(result, traces=traces)))
+            connection.send(_to_plain_data(replace(result, traces=traces)))
     agent.stop()
 
 
@@ -269,5 +269,6 @@ def _die_with_parent() -> None:
         os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
-def _as_tuple(result: BatchResult) -> tuple[object, ...]:
+def _to_plain_data(result: BatchResult) -> tuple[object, ...]:
+    """The fields of a result in their order, from which the evaluator's side makes a `BatchResult` again."""
     return tuple(getattr(result, name) for name in BatchResult.__slots__)

@@ -10,18 +10,18 @@ import signal
 import socket
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.process import ProcessWorker
 from crag.evaluation.signature import versions
-from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, Worker
+from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, AnsweredBatch, BatchResult, Worker
 
 LOCAL = "local"
 """The address for a Ray that is started and stopped with the run."""
@@ -29,6 +29,21 @@ LOSSES = 10
 """The run ends after more lost workers in a row, with no answer between them."""
 CONNECT_SECONDS = 10.0
 OBJECT_STORE_BYTES = 100_000_000
+
+
+class _AwaitedReply(NamedTuple):
+    """Whose reply is waited for, and to which questions; without questions the worker is being built."""
+
+    worker: Any
+    questions: Sequence[Question]
+
+
+class _BuiltAgent(NamedTuple):
+    """What a worker reports once its agent is built."""
+
+    batch_size: int
+    versions: Mapping[str, str]
+    machine: str
 
 
 @dataclass
@@ -47,8 +62,8 @@ class RayWorkers(Worker):
     mock_kg: str | None = None
     _ray: Any = field(default=None, init=False)
     """The module `ray`, once it is connected."""
-    _running: dict[Any, tuple[Any, Sequence[Question]]] = field(default_factory=dict, init=False)
-    """A reply to come -> its worker and the questions; without questions the worker starts."""
+    _awaited: dict[Any, _AwaitedReply] = field(default_factory=dict, init=False)
+    """By Ray's reference to the reply."""
     _idle: list[Any] = field(default_factory=list, init=False)
     _batch_size: int = field(default=0, init=False)
     _losses: int = field(default=0, init=False)
@@ -85,7 +100,7 @@ class RayWorkers(Worker):
         worker = actor.remote(self.spec, self.mock_kg, Path.cwd(), environment)
         # All workers are built at the same time, while the driver goes on
         build_reply = worker.build.remote()
-        self._running[build_reply] = (worker, ())
+        self._awaited[build_reply] = _AwaitedReply(worker, ())
 
     def wait_until_ready(self) -> int:
         """Wait until the first agent is built; returns its batch size."""
@@ -95,7 +110,7 @@ class RayWorkers(Worker):
             self._next_reply()
         return self._batch_size
 
-    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Iterator[AnsweredBatch]:
         """The results as they come in. A batch is given only to a worker that is built, so others may wait for room."""
         unasked = iter(batches)
         lost_batches: list[Sequence[Question]] = []
@@ -108,7 +123,7 @@ class RayWorkers(Worker):
                 self._ask(questions, seconds_per_query)
 
             # Workers that still start do not hold up the end
-            is_asking = any(questions for _, questions in self._running.values())
+            is_asking = any(awaited.questions for awaited in self._awaited.values())
             if not is_asking and not lost_batches:
                 return
 
@@ -116,7 +131,7 @@ class RayWorkers(Worker):
             if questions and result:
                 # A worker that answers shows that the cluster is sound
                 self._losses = 0
-                yield questions, result
+                yield AnsweredBatch(questions, result)
             elif questions:
                 lost_batches.append(questions)
 
@@ -125,13 +140,13 @@ class RayWorkers(Worker):
         batch = evaluator_batch(questions)
         limit = seconds_per_query * len(questions)
         reply = worker.answer.remote(batch, limit)
-        self._running[reply] = (worker, questions)
+        self._awaited[reply] = _AwaitedReply(worker, questions)
 
     def _next_reply(self) -> tuple[Sequence[Question], BatchResult | None]:
         """Wait for whatever is done next: the questions, if any, and the result; None if their worker was lost."""
         # In the order of completion, not of asking
-        (done,), _ = self._ray.wait(list(self._running), num_returns=1)
-        worker, questions = self._running.pop(done)
+        (done,), _ = self._ray.wait(list(self._awaited), num_returns=1)
+        worker, questions = self._awaited.pop(done)
         try:
             reply = self._ray.get(done)
         except self._ray.exceptions.RayTaskError as error:  # raised by the code of the worker
@@ -145,9 +160,10 @@ class RayWorkers(Worker):
         if questions:
             return questions, reply
 
-        self._batch_size, worker_versions, machine = reply
-        if worker_versions != versions():
-            sys.stderr.write(f"note: {machine} has other versions than this one: {worker_versions}\n")
+        built = _BuiltAgent(*reply)
+        self._batch_size = built.batch_size
+        if built.versions != versions():
+            sys.stderr.write(f"note: {built.machine} has other versions than this one: {built.versions}\n")
         return questions, None
 
     def _replace_lost_worker(self, error: Exception) -> None:
@@ -170,7 +186,7 @@ class RayWorkers(Worker):
         ray = self._ray
         # Emptied first: a second `stop` finds nothing to do
         self._ray = None
-        self._running = {}
+        self._awaited = {}
         self._idle = []
         ray.shutdown()  # kills what still runs
 
@@ -225,7 +241,7 @@ class _Worker(ProcessWorker):
         self._graph = ExitStack()
 
     def build(self) -> tuple[int, dict[str, str], str]:
-        """Build the agent; returns its batch size, versions and machine."""
+        """Build the agent; returns the fields of `_BuiltAgent`, plain as the driver may have other code."""
         try:
             if self._mock_kg is not None:
                 address = self._graph.enter_context(mock_graph(self._mock_kg))

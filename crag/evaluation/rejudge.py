@@ -38,9 +38,9 @@ class RejudgedRun:
     rows: Sequence[Row]
 
     @property
-    def judges(self) -> tuple[str, str]:
-        """The judge of the stored run and the new one, as in signatures."""
-        return judge_of(self.saved), str(self.signature["judge"])
+    def new_judge(self) -> str:
+        """The judge of the new verdicts, as in signatures."""
+        return str(self.signature["judge"])
 
     @property
     def pairs(self) -> list[VerdictChange]:

@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
-from crag.evaluation.answer_in_text import Reference, is_accepted, is_yes_or_no, look_for_answer, passages
+from crag.evaluation.answer_in_text import ContextPassage, is_accepted, is_yes_or_no, look_for_answer, read_passages
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.judge import ReadClaim
 
@@ -44,9 +44,9 @@ def measure_question(row: Mapping[str, Any], prediction: str, trace: Mapping[str
         context = _read_context(trace)
         if context is not None:
             in_facts = _is_any_accepted(query, golds, _read_facts(trace, context))
-            measured[IN_CONTEXT] = in_facts or _holds_any(query, golds, passages(context))
+            measured[IN_CONTEXT] = in_facts or _holds_any(query, golds, read_passages(context))
 
-        holding = [_holds_any(query, golds, [passage]) for passage in _read_passages(trace)]
+        holding = [_holds_any(query, golds, [passage]) for passage in _passages_of_trace(trace)]
         if holding:
             measured[RANK] = holding.index(True) + 1 if True in holding else None
             measured[PASSAGES] = round(fmean(holding), 4)
@@ -61,8 +61,8 @@ def _is_in_texts(answer: str) -> bool:
     return bool(text) and INVALID_QUESTION not in text and not is_yes_or_no(text) and text.strip(".") not in _TRUTH
 
 
-def _holds_any(query: str, golds: Sequence[str], references: Sequence[Reference]) -> bool:
-    return any(look_for_answer(ReadClaim(query, gold, ""), references)[0] for gold in golds)
+def _holds_any(query: str, golds: Sequence[str], passages: Sequence[ContextPassage]) -> bool:
+    return any(look_for_answer(ReadClaim(query, gold, ""), passages).is_held for gold in golds)
 
 
 def _is_any_accepted(query: str, golds: Sequence[str], texts: Sequence[str]) -> bool:
@@ -88,18 +88,18 @@ def _read_facts(trace: Mapping[str, Any], context: str) -> list[str]:
     return [fact[:LONGEST_TEXT] for fact in facts if not context or fact in context]
 
 
-def _read_passages(trace: Mapping[str, Any]) -> list[Reference]:
+def _passages_of_trace(trace: Mapping[str, Any]) -> list[ContextPassage]:
     """The passages, the best first."""
     entries = trace.get("passages")
     if not isinstance(entries, list):
         return []
 
     readable = [entry for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)]
-    return [_reference(str(entry.get("page_name") or ""), entry["text"]) for entry in readable]
+    return [_make_passage(str(entry.get("page_name") or ""), entry["text"]) for entry in readable]
 
 
-def _reference(title: str, text: str) -> Reference:
-    return Reference(title, f"{title}\n{text[:LONGEST_TEXT]}")
+def _make_passage(title: str, text: str) -> ContextPassage:
+    return ContextPassage(title, f"{title}\n{text[:LONGEST_TEXT]}")
 
 
 def _is_supported(query: str, prediction: str, trace: Mapping[str, Any]) -> bool | None:
@@ -113,8 +113,8 @@ def _is_supported(query: str, prediction: str, trace: Mapping[str, Any]) -> bool
         return False
     sentence = evidence["sentence"][:LONGEST_TEXT]
     # As a text too: "it has not replied" denies the answer only where the sentence is itself an answer
-    reference = _reference(str(evidence.get("source") or ""), sentence)
-    return _is_any_accepted(query, [prediction], [sentence]) or _holds_any(query, [prediction], [reference])
+    passage = _make_passage(str(evidence.get("source") or ""), sentence)
+    return _is_any_accepted(query, [prediction], [sentence]) or _holds_any(query, [prediction], [passage])
 
 
 # --- a whole run ------------------------------------------------------------------------------------------------------

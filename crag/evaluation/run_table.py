@@ -8,7 +8,7 @@ from crag.core.files import DatasetError
 from crag.evaluation.judge import Verdict
 from crag.evaluation.metrics import compute_metrics
 from crag.evaluation.rejudge import verdicts_of
-from crag.evaluation.report.measured import FinishedRun, read_finished_run
+from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.results import summarise
 from crag.evaluation.signature import MODEL, signature_line
 from crag.evaluation.store import RUN, SavedRun

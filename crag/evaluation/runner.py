@@ -111,14 +111,14 @@ class Evaluation:
         # Of several workers the last may lose answers when no batch is left to give out
         while is_first_round or order.has_waiting:
             is_first_round = False
-            for questions, result in self.worker.answers(order, self.seconds_per_query):
-                self._finish_batch(questions, result)
+            for batch in self.worker.answers(order, self.seconds_per_query):
+                self._finish_batch(batch.questions, batch.result)
 
-                keys = [question.key for question in questions]
+                keys = [question.key for question in batch.questions]
                 new_keys = set(keys) - counted
                 counted |= new_keys
                 progress.update(len(new_keys), running_score(records.values()))
-                order.report(questions, [records[key] for key in keys])
+                order.report(batch.questions, [records[key] for key in keys])
 
     def _sleep_before_retry(self, seconds: float) -> None:
         self.sleep(seconds)

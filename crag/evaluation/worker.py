@@ -7,7 +7,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
@@ -59,7 +59,11 @@ class BatchResult:
     peak_memory_mb: float = 0.0
 
 
-Answered = Iterator[tuple[Sequence[Question], BatchResult]]
+class AnsweredBatch(NamedTuple):
+    """The questions of a batch, and the agent's result for them."""
+
+    questions: Sequence[Question]
+    result: BatchResult
 
 
 class Worker(ABC):
@@ -77,10 +81,11 @@ class Worker(ABC):
         """Answers to one batch, within `limit` seconds."""
         raise NotImplementedError
 
-    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Iterator[AnsweredBatch]:
         """The results for the batches as they are finished; a batch of n questions gets n times `seconds_per_query`."""
         for questions in batches:
-            yield questions, self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
+            result = self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
+            yield AnsweredBatch(questions, result)
 
     @abstractmethod
     def stop(self, *, in_order: bool = False) -> None:

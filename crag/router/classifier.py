@@ -23,7 +23,7 @@ from crag.weights.needed import needed_folder
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
 
-# Prefixes of tensor names in the weights file.
+# Prefixes of tensor names in the weights file; "0." is that of the only encoder.
 HEAD = "0.head."
 UPDATE = "0.encoder."
 NGRAMS = "ngrams."

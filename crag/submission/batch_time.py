@@ -5,8 +5,8 @@ sheet's, the shares of them cautious assumptions. Nothing was measured on a T4.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from crag.core.files import UserError
 from crag.settings import Settings, TransformersEngine, VllmEngine
@@ -104,10 +104,10 @@ class ModelOnCards:
     def write_seconds(self, prompts: int, tokens: int) -> float:
         """Seconds to write `tokens` for each prompt: a step reads all weights once for all prompts of a round."""
         # Writing is limited by memory: all weights are read for one token of each prompt
-        step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
+        step_seconds = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
         # Prompts that do not fit at once wait for the next round
         rounds = math.ceil(prompts / self.prompts_at_once)
-        return rounds * tokens * max(step, STEP_SECONDS)
+        return rounds * tokens * max(step_seconds, STEP_SECONDS)
 
 
 def place_language_model(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: float) -> ModelOnCards:
@@ -130,70 +130,85 @@ def place_language_model(settings: Settings, gpu_plan: GpuPlan, prompt_tokens: f
     return ModelOnCards(shape, engine.tensor_parallel_size, max(1, prompts_at_once))
 
 
-def time_rows(
+class Peak(NamedTuple):
+    """What cards can do at most, added up over the cards of a machine."""
+
+    tflops: float
+    gb_per_second: float
+
+
+class StepTime(NamedTuple):
+    """A step of a batch, in words, and its seconds."""
+
+    what: str
+    seconds: float
+
+
+def estimate_steps(
     settings: Settings,
     gpu_plan: GpuPlan,
-    load: Workload,
+    workload: Workload,
     *,
     graph: bool,
-    peak: Sequence[float] | None = None,
-) -> list[tuple[str, float]]:
-    """(what, seconds) for a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
+    peak: Peak | None = None,
+) -> list[StepTime]:
+    """The steps of a batch in which each question takes every step; with `graph` also those of tasks 2 and 3.
 
-    With the `peak` (TFLOPS and GB/s) of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
+    With the `peak` of the cards of a run, its seconds by the ratio of the peaks, not by the formulas.
     """
     # From the measured questions to one batch
-    scale = settings.batch_size / load.questions
-    rows = [("extract and chunk (CPU, measured here)", load.extraction_seconds * scale)]
+    scale = settings.batch_size / workload.questions
+    times = [StepTime("extract and chunk (CPU, measured here)", workload.extraction_seconds * scale)]
 
     for name, encoder, tokens in (
-        ("dense encoder", settings.dense_encoder, load.encoder_tokens),
-        ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
+        ("dense encoder", settings.dense_encoder, workload.encoder_tokens),
+        ("cross-encoder", settings.cross_encoder, workload.reranker_tokens),
     ):
         if encoder is not None and encoder.model in gpu_plan.shapes:
             model = ModelOnCards(gpu_plan.shapes[encoder.model])
-            rows.append((name, model.compute_seconds(tokens * scale)))
+            times.append(StepTime(name, model.compute_seconds(tokens * scale)))
 
     # Only vLLM remembers the beginning that prompts share
     caches_prefixes = isinstance(settings.language_model, VllmEngine)
-    for step, workload in load.steps.items():
-        if step in GRAPH_STEPS and not graph:
+    for name, step in workload.steps.items():
+        if name in GRAPH_STEPS and not graph:
             continue
-        model = place_language_model(settings, gpu_plan, workload.tokens / workload.prompts)
-        read_tokens = (workload.unshared if caches_prefixes else workload.tokens) * scale
-        rows.append(_generation_row(step, workload, model, read_tokens, scale, peak))
+        model = place_language_model(settings, gpu_plan, step.tokens / step.prompts)
+        read_tokens = (step.unshared if caches_prefixes else step.tokens) * scale
+        times.append(_time_generation(name, step, model, read_tokens, scale, peak))
 
     if graph and settings.knowledge_graph:
-        rows.append(("the graph's server (assumed)", GRAPH_SECONDS))
-    return rows
+        times.append(StepTime("the graph's server (assumed)", GRAPH_SECONDS))
+    return times
 
 
-def _generation_row(
-    step: str,
-    workload: StepWorkload,
+def _time_generation(
+    name: str,
+    step: StepWorkload,
     model: ModelOnCards,
     read_tokens: float,
     scale: float,
-    peak: Sequence[float] | None,
-) -> tuple[str, float]:
-    """The row of one step of the language model. `scale` is the batch size over the number of measured questions."""
-    all_tokens = workload.tokens * scale
-    what = f"{step}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {workload.longest}"
-    prompts = round(workload.prompts * scale)
-    seconds = model.read_seconds(read_tokens) + model.write_seconds(prompts, workload.longest)
-    if not workload.written:
-        return what, seconds
+    peak: Peak | None,
+) -> StepTime:
+    """One step of the language model. `scale` is the batch size over the number of measured questions."""
+    all_tokens = step.tokens * scale
+    what = f"{name}: read {read_tokens:,.0f} of {all_tokens:,.0f} tokens, write {step.longest}"
+    prompts = round(step.prompts * scale)
+    seconds = model.read_seconds(read_tokens) + model.write_seconds(prompts, step.longest)
+    # No model ran
+    if not step.written:
+        return StepTime(what, seconds)
 
-    read_here = workload.read_seconds * scale
-    write_here = workload.write_seconds
-    read_speed = workload.tokens / workload.read_seconds
-    write_speed = workload.written / workload.write_seconds
+    read_here = step.read_seconds * scale
+    # Not scaled: all texts are written together, a token of each at a time
+    write_here = step.write_seconds
+    read_speed = step.tokens / step.read_seconds
+    write_speed = step.written / step.write_seconds
     what += (
         f"; here {read_here:.1f} s ({read_speed:,.0f} tokens/s) and {write_here:.1f} s ({write_speed:,.0f} tokens/s)"
     )
     if peak:
-        peak_tflops, peak_bandwidth = peak
         # Reading is limited by arithmetic, writing by bandwidth: each by its own ratio
-        on_one_card = read_here * peak_tflops / HALF_TFLOPS + write_here * peak_bandwidth / BANDWIDTH_GB
+        on_one_card = read_here * peak.tflops / HALF_TFLOPS + write_here * peak.gb_per_second / BANDWIDTH_GB
         seconds = on_one_card / model.cards + model.exchange_seconds(read_tokens)
-    return what, seconds
+    return StepTime(what, seconds)

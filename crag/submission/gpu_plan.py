@@ -33,12 +33,19 @@ class Part(NamedTuple):
     gib: float
 
 
+class MemoryProblem(NamedTuple):
+    """What does not fit, with the key of the preset that decides it."""
+
+    key: str
+    fault: str
+    remedy: str
+
+
 @dataclass(slots=True)
 class GpuPlan:
     """The memory use of each card.
 
-    `cached_tokens` is how many tokens' keys and values vLLM's share holds; `unknown` are models without a shape;
-    `problems` holds (key of the preset, problem, remedy).
+    `cached_tokens` is how many tokens' keys and values vLLM's share holds; `unknown` are models without a shape.
     """
 
     cards: int
@@ -46,15 +53,15 @@ class GpuPlan:
     parts: list[Part] = field(default_factory=list)
     cached_tokens: int | None = None
     unknown: list[str] = field(default_factory=list)
-    problems: list[tuple[str, str, str]] = field(default_factory=list)
+    problems: list[MemoryProblem] = field(default_factory=list)
 
-    def on(self, card: int) -> list[Part]:
-        """The parts of one card."""
+    def parts_on(self, card: int) -> list[Part]:
+        """What uses memory of one card."""
         return [part for part in self.parts if part.card == card]
 
     def total(self, card: int) -> float:
         """GiB used on a card."""
-        return sum(part.gib for part in self.on(card))
+        return sum(part.gib for part in self.parts_on(card))
 
     def find_shape(self, name: str) -> Shape | None:
         """The numbers of a model's layers, heads and parameters; None if unknown, which is noted."""
@@ -66,8 +73,9 @@ class GpuPlan:
 def plan_gpus(settings: Settings, *, cards: int = 4, manifest: Manifest | None = None) -> GpuPlan:
     """Place the preset's models on the cards, and list what does not fit.
 
-    plan = plan_gpus(load_settings("submission", []))
-    plan.problems  # [] if everything fits
+    Example:
+        plan = plan_gpus(load_settings("submission", []))
+        plan.problems  # [] if everything fits
     """
     entries = (manifest or load_manifest()).models
     shapes = {name: entry.shape for name, entry in entries.items() if entry.shape}
@@ -127,9 +135,8 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     if shape is None:
         return
 
-    # All in GiB on each card.
     value_bytes = _bytes_per_value(engine.dtype)
-
+    # All in GiB on each card
     weights = shape.weight_bytes(value_bytes) / cards / GIB
     token = shape.key_value_bytes(value_bytes) / cards / GIB
     adapters = ADAPTER_GIB * len(engine.adapters)
@@ -138,7 +145,7 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
     gpu_plan.cached_tokens = max(0, int(room / token))
 
     if gpu_plan.cached_tokens < engine.max_model_tokens:
-        problem = (
+        fault = (
             f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {gpu_plan.cached_tokens:,} tokens "
             f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
         )
@@ -147,7 +154,7 @@ def _add_vllm(gpu_plan: GpuPlan, engine: VllmEngine) -> None:
         # Up, to two places: rounded down, the advice would not be enough
         rounded_up = math.ceil(sufficient * 100) / 100
         remedy = f"raise it to {rounded_up:g}, raise tensor_parallel_size, or lower max_model_tokens"
-        gpu_plan.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
+        gpu_plan.problems.append(MemoryProblem("language_model.gpu_memory_utilization", fault, remedy))
 
 
 def _add_transformers(
@@ -217,18 +224,18 @@ def _add_encoder(gpu_plan: GpuPlan, key: str, encoder: EncoderSettings) -> None:
 
 def _check_card(gpu_plan: GpuPlan, card: int) -> None:
     """Note a problem if the card does not exist or is too small for its parts."""
-    parts = gpu_plan.on(card)
+    parts = gpu_plan.parts_on(card)
     total = gpu_plan.total(card)
     if card >= gpu_plan.cards:
-        problem = f"is on GPU {card}, but there are only {gpu_plan.cards} (GPU 0 to {gpu_plan.cards - 1})"
+        fault = f"is on GPU {card}, but there are only {gpu_plan.cards} (GPU 0 to {gpu_plan.cards - 1})"
         remedy = "choose an existing device, or raise gpu_count in aicrowd.json"
-        gpu_plan.problems.append((parts[0].key, problem, remedy))
+        gpu_plan.problems.append(MemoryProblem(parts[0].key, fault, remedy))
         return
     if total <= GPU_MEMORY_GIB:
         return
 
     part_list = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
-    problem = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {part_list}"
+    fault = f"GPU {card} would hold {total:.1f} GiB of {GPU_MEMORY_GIB:g}: {part_list}"
     # Advice about the largest part, since moving a small one would not help
     largest = max(parts, key=lambda part: part.gib)
     if largest.what.startswith("vLLM"):
@@ -239,4 +246,4 @@ def _check_card(gpu_plan: GpuPlan, card: int) -> None:
     else:
         key = f"{largest.key}.device"
         remedy = "another GPU, a smaller batch_size, or fewer tokens"
-    gpu_plan.problems.append((key, problem, remedy))
+    gpu_plan.problems.append(MemoryProblem(key, fault, remedy))

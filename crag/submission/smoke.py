@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copytree
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.core.files import UserError
 from crag.evaluation.lost import EXIT_LOST
@@ -95,14 +95,21 @@ class _ModelUse:
             self.adapter_texts[step].append(generation["text"].strip())
 
 
+class Examination(NamedTuple):
+    """What a rehearsed run did, in one line, and the faults that were found in it."""
+
+    summary: str
+    faults: list[str]
+
+
 def examine(
     output: Path,
     settings: Settings,
     *,
     graph: bool,
     stand_ins: bool = False,
-) -> tuple[str, list[str]]:
-    """Examine a run in the folder `output`, with a knowledge graph or without; return a summary and the faults.
+) -> Examination:
+    """Examine a run in the folder `output`, with a knowledge graph or without.
 
     The agent turns faults into abstentions, so that answers alone do not show them. A stand-in of an adapter must begin
     at least one text with the reply that it learnt; how much of the reply it writes differs between processors.
@@ -133,7 +140,7 @@ def examine(
 
     counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
     summary = f"{len(traces)} questions; texts of the language model: {counts}"
-    return summary, list(dict.fromkeys(faults))
+    return Examination(summary, list(dict.fromkeys(faults)))
 
 
 def _unused_adapters(
@@ -220,15 +227,10 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         _evaluate(staged, preset, [*graph_options, *change_options], environment)
 
         form = f"{preset} with the shipped graph" if asks_graph else f"{preset} without a graph"
-        summary, faults = examine(
-            staged / "results",
-            settings,
-            graph=asks_graph,
-            stand_ins=stand_ins,
-        )
-        if faults:
-            raise UserError(f"{form}: " + "; ".join(faults))
-        print(f"{form}: {summary}", flush=True)
+        examined = examine(staged / "results", settings, graph=asks_graph, stand_ins=stand_ins)
+        if examined.faults:
+            raise UserError(f"{form}: " + "; ".join(examined.faults))
+        print(f"{form}: {examined.summary}", flush=True)
 
         # Also if the process continued without the network.
         hosts = refused(root)

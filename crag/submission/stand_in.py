@@ -55,9 +55,9 @@ def make_stand_ins(
     to.mkdir(parents=True, exist_ok=True)
     with redirect_stdout(sys.stderr), FileLock(to / "stand-ins.lock"):
         for name in (*needed.models, *needed.optional):
-            maker.model(name)
+            maker.add_model(name)
         for folder in needed.folders:
-            maker.folder(folder)
+            maker.add_folder(folder)
     return maker.made
 
 
@@ -70,8 +70,8 @@ class _Maker:
     repository: Path
     made: dict[str, bool] = field(default_factory=dict)
 
-    def model(self, name: str) -> None:
-        """A model of the manifest: real if a registry has its files, else random."""
+    def add_model(self, name: str) -> None:
+        """Make a model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         # A real model tests more than a random one
         if entry.files:
@@ -89,8 +89,8 @@ class _Maker:
             if name == (self.preset.get("dense_encoder") or {}).get("model"):
                 write_sentence_transformer(folder)
 
-    def folder(self, needed: NeededFolder) -> None:
-        """An adapter or a classifier: the repository's if its base is real, else random."""
+    def add_folder(self, needed: NeededFolder) -> None:
+        """Make an adapter or a classifier: the repository's if its base is real, else random."""
         engine = self.preset["language_model"]
         base = base_of(needed, self.repository)
         if base is None and needed.kind == "adapter":
@@ -108,12 +108,7 @@ class _Maker:
                 rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
                 write_adapter(self.to / base, base, rank, folder)
             else:
-                write_classifier(
-                    self.to / base,
-                    base,
-                    self._labels(needed.name),
-                    folder,
-                )
+                write_classifier(self.to / base, base, self._labels(needed.name), folder)
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""

@@ -120,8 +120,7 @@ def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
     """
     import torch
 
-    # Eight zero points in an int32, as its two's complement.
-
+    # Eight zero points in an int32, as its two's complement
     unsigned = sum(_ZERO_POINT << 4 * number for number in range(_VALUES_PER_INT32))
     packed_zero_points = unsigned - 2**32
     scale = WEIGHT_DEVIATION / 4.6  # values of -8 to 7 have a standard deviation of 4.6

@@ -18,11 +18,15 @@ PRESETS_BY_CONFIG = {"db3": BASE_PRESETS | {REFUSALS: "db3_task1"}, "cpu": {"kg_
 """Configuration of `crag train lora` -> adapter -> the preset that it is for."""
 CHANGES_BY_CONFIG = {"db3": (), "cpu": ('knowledge_graph.writer.form="question"',)}
 """Configuration -> changes of the preset: a form that is served only with the adapter."""
-WRITER = "knowledge_graph.writer.adapter"
-PLACES = {"kg_writer": WRITER, "kg_answerer": "knowledge_graph.answer_adapter", "web_answerer": "answering.adapter"}
+WRITER_KEY = "knowledge_graph.writer.adapter"
+KEY_BY_ADAPTER = {
+    "kg_writer": WRITER_KEY,
+    "kg_answerer": "knowledge_graph.answer_adapter",
+    "web_answerer": "answering.adapter",
+}
 """Adapter -> the preset's key that names it where it is served."""
-PARTS = 2
-"""Parts of the questions for `kg_answerer`, each asked through a writer that was tuned without it. More parts leave
+WRITER_FOLDS = 2
+"""Folds of the questions for `kg_answerer`, each asked through a writer that was tuned without it. More folds leave
 these writers more to learn from, and each costs another tuning."""
 _AROUND_THE_CONTEXT = 512
 """Tokens of a prompt beside its context, and of the answer; more than any prompt of ours has."""
@@ -33,7 +37,7 @@ def served_folder(settings: Settings, name: str) -> Path:
     if name == REFUSALS:
         return served_folder(settings, "web_answerer").with_name(REFUSALS)
 
-    served_name = settings.adapters_used[PLACES[name]] or name
+    served_name = settings.adapters_used[KEY_BY_ADAPTER[name]] or name
     location = getattr(settings.language_model, "adapters", {}).get(served_name, "")
     folder = REPOSITORY / location
 
@@ -48,7 +52,7 @@ def adapters_not_yet_made(settings: Settings, name: str) -> list[str]:
     A router's adapter stays, because contexts depend on it, and for `kg_answerer` the writer's.
     """
     used = settings.adapters_used
-    needed = {used["router.adapter"], used[WRITER] if name == "kg_answerer" else None}
+    needed = {used["router.adapter"], used[WRITER_KEY] if name == "kg_answerer" else None}
     return [adapter for adapter in settings.language_model.adapters if adapter not in needed]
 
 

@@ -21,7 +21,8 @@ from crag.graph.language import Program, render
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, Example, ExampleIndex, write_examples
 from crag.settings import KgWriterSettings
-from crag.training.api_pairs import Pair, execute, values_of
+from crag.training.api_pairs.graph import execute, values_of
+from crag.training.api_pairs.pairs import CallPair
 from crag.training.program_kind import Kind, program_kind
 
 SECONDS_PER_QUESTION = 600.0
@@ -51,7 +52,7 @@ _PARTS = re.compile(
 """Tables and operators in canonical calls whose strings are empty."""
 
 
-class Growth(NamedTuple):
+class GrowthPlan(NamedTuple):
     """How a list grows: to `examples` from `start`, by at most `added` in a round of `asked` questions."""
 
     examples: int
@@ -59,6 +60,13 @@ class Growth(NamedTuple):
     added: int = 5
     asked: int = 100
     rounds: int = 10
+
+
+class GrownList(NamedTuple):
+    """The examples of a domain in the order of their addition, and how many were asked, wrong and added each round."""
+
+    examples: Sequence[Example]
+    rounds: Sequence[Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +82,11 @@ class ExampleTrial:
     executor: Executor
     batch: int
 
-    def right(
+    def check(
         self,
         domain: Domain,
         number: int,
-        pairs: Sequence[Pair],
+        pairs: Sequence[CallPair],
         examples: Sequence[Example],
     ) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
@@ -137,7 +145,7 @@ class ExampleTrial:
         return CallWriter(settings, self.model, None)
 
 
-def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool:
+def same_values(pair: CallPair, program: Program | None, executor: Executor) -> bool:
     """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
     if program is None:
         return False
@@ -162,18 +170,18 @@ def same_values(pair: Pair, program: Program | None, executor: Executor) -> bool
 
 def grow(
     domain: Domain,
-    pairs: Sequence[Pair],
+    pairs: Sequence[CallPair],
     pool: Sequence[Example],
-    plan: Growth,
+    plan: GrowthPlan,
     trial: ExampleTrial,
-) -> tuple[list[Example], list[dict[str, int]]]:
-    """The examples of one domain, in the order of their addition, and the counts of each round."""
+) -> GrownList:
+    """Choose the examples of one domain: each round adds some for the kinds of calls that the writer got wrong."""
     # A seed for each domain, so that one domain's list does not depend on the others
     chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
     # The greedy choice takes the first of equal examples, so the order must not be the bank's
     shuffled = chance.sample(list(pool), len(pool))
-    examples = covering(shuffled, min(plan.start, plan.examples))
+    examples = _cover_parts(shuffled, min(plan.start, plan.examples))
     rounds: list[dict[str, int]] = []
 
     for number in range(1, plan.rounds + 1):
@@ -185,12 +193,12 @@ def grow(
             break
 
         sample = chance.sample(candidates, min(plan.asked, len(candidates)))
-        verdicts = trial.right(domain, number, sample, examples)
+        verdicts = trial.check(domain, number, sample, examples)
         wrong = [pair for pair, right in zip(sample, verdicts, strict=True) if not right]
 
         # The examples that the failures of this round call for.
         limit = min(plan.added, plan.examples - len(examples))
-        added = lessons(wrong, free, index, limit)
+        added = _examples_for_failures(wrong, free, index, limit)
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(added)})
         figures = f"{len(wrong)} of {len(sample)} wrong, {len(added)} examples added"
         sys.stdout.write(f"{domain}, round {number}: {figures}\n")
@@ -198,7 +206,7 @@ def grow(
         if not added:
             break
         examples += added
-    return examples, rounds
+    return GrownList(examples, rounds)
 
 
 def parts_of(calls: str) -> set[str]:
@@ -207,7 +215,7 @@ def parts_of(calls: str) -> set[str]:
     return set(_PARTS.findall(_STRING.sub('""', calls)))
 
 
-def covering(pool: Sequence[Example], count: int) -> list[Example]:
+def _cover_parts(pool: Sequence[Example], count: int) -> list[Example]:
     """The first `count` examples of an order in which every table and operator of the pool soon occurs twice.
 
     Greedy: the next example is the one whose missing parts are rarest.
@@ -235,8 +243,8 @@ def covering(pool: Sequence[Example], count: int) -> list[Example]:
     return selected
 
 
-def lessons(
-    wrong: Sequence[Pair],
+def _examples_for_failures(
+    wrong: Sequence[CallPair],
     free: Sequence[Example],
     index: ExampleIndex,
     limit: int,
@@ -245,12 +253,12 @@ def lessons(
 
     The kinds take turns, the most frequent kind first.
     """
-    by_kind: dict[Kind, list[Pair]] = defaultdict(list)
+    by_kind: dict[Kind, list[CallPair]] = defaultdict(list)
     for pair in wrong:
         by_kind[program_kind(pair.program)].append(pair)
 
     most_frequent_first = sorted(by_kind.values(), key=len, reverse=True)
-    in_turns: list[Pair] = []
+    in_turns: list[CallPair] = []
     # One of each kind, then the next of each; shorter kinds run out
     for turn in zip_longest(*most_frequent_first):
         in_turns += [pair for pair in turn if pair]
@@ -265,7 +273,7 @@ def lessons(
     return examples
 
 
-def _nearest_question(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
+def _nearest_question(pair: CallPair, free: Mapping[str, Example], index: ExampleIndex) -> str:
     """The question of the most similar free example, of the same kind if there is one."""
     kind = program_kind(pair.program)
     same_kind: set[str] = set()

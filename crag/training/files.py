@@ -27,7 +27,7 @@ from crag.evaluation.origin import describe_machine
 from crag.evaluation.split import Split
 from crag.settings import SettingsError, StrictModel, read_settings
 
-Row = TypeVar("Row")
+RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,17 @@ class TrainingExample:
         return row
 
 
-Example = TypeVar("Example", bound=TrainingExample)
+ExampleT = TypeVar("ExampleT", bound=TrainingExample)
 
 
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
     """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
-    return read_kind(TrainingExample, path, split)
+    return read_examples_of_kind(TrainingExample, path, split)
 
 
-def read_kind(kind: type[Example], path: Path, split: Split | None = None) -> list[Example]:
-    """The same for examples with more fields."""
-    examples: list[Example] = []
+def read_examples_of_kind(kind: type[ExampleT], path: Path, split: Split | None = None) -> list[ExampleT]:
+    """Read a file of a kind of examples that has more fields, as `read_examples` does."""
+    examples: list[ExampleT] = []
     for record in read_records(path, split=split):
         example = row_of(record, kind, place=record.place)
         has_prompt = example.prompt is not None
@@ -103,14 +103,14 @@ def read_kind(kind: type[Example], path: Path, split: Split | None = None) -> li
     return examples
 
 
-def row_of(record: Record, form: type[Row], **more: object) -> Row:
+def row_of(record: Record, form: type[RowT], **more: object) -> RowT:
     """The fields of a line, and `more`, as a pydantic model or a dataclass; unknown fields are ignored.
 
     `DatasetError` if one is missing or of another type; the message names file, line and field.
     """
     key: Any = form  # mypy does not accept a generic type as hashable
     try:
-        row: Row = _reader(key).validate_python({**record.data, **more})
+        row: RowT = _reader(key).validate_python({**record.data, **more})
     except ValidationError as error:
         # The first fault is enough: the user corrects the file and tries again
         fault = error.errors(include_url=False)[0]

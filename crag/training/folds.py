@@ -25,25 +25,25 @@ def parse_fold(text: str) -> Fold:
     return fold
 
 
-def number_of(group: str, total: int) -> int:
-    """The fold (from 1) of a group, in any spelling (see `spelling`)."""
+def fold_number(group: str, total: int) -> int:
+    """The fold (from 1) of a group, in any spelling."""
     # Not `hash`, which differs from one Python process to the next
-    digest = hashlib.sha256(spelling(group).encode()).digest()
+    digest = hashlib.sha256(normalise_spelling(group).encode()).digest()
     return int.from_bytes(digest[:8], "big") % total + 1
 
 
-def spelling(group: str) -> str:
-    """The normal spelling of a group, without case and extra blanks."""
-    return " ".join(group.casefold().split())
+def normalise_spelling(text: str) -> str:
+    """A group or a question without case and extra blanks."""
+    return " ".join(text.casefold().split())
 
 
 def is_tested(groups: Sequence[str], fold: Fold) -> bool:
     """Whether the fold tests a row with these groups; exactly one fold does."""
     # Only the first group, so that no row is tested twice
-    return bool(groups) and number_of(groups[0], fold.total) == fold.number
+    return bool(groups) and fold_number(groups[0], fold.total) == fold.number
 
 
 def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
     """Whether a row may be trained on if that fold is held out; None: nothing is held out."""
     # All groups: training on a question about two films would reveal the one that is tested
-    return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)
+    return fold is None or all(fold_number(group, fold.total) != fold.number for group in groups)

@@ -15,7 +15,7 @@ from crag.core.files import DatasetError
 from crag.evaluation.judge import Verdict
 from crag.evaluation.split import Split
 from crag.settings import Settings
-from crag.training.files import TrainingExample, read_kind
+from crag.training.files import TrainingExample, read_examples_of_kind
 from crag.training.labels.basic_answers import Branch
 from crag.training.prompts import Label, read_labels
 
@@ -52,7 +52,7 @@ class PreferencePair(TrainingExample):
 
 def read_pairs_of_answers(path: Path, split: Split | None = None) -> list[PreferencePair]:
     """Read the file; raises DatasetError, also for a pair of two equal answers, which teaches nothing."""
-    pairs = read_kind(PreferencePair, path, split)
+    pairs = read_examples_of_kind(PreferencePair, path, split)
     for pair in pairs:
         if _plain(pair.completion) == _plain(pair.rejected):
             raise DatasetError(f'{pair.place}: "completion" and "rejected" are the same answer')

@@ -16,7 +16,7 @@ from crag.evaluation.datasets import read_records, with_query_time
 from crag.evaluation.split import Split
 from crag.graph.writing import ExampleChoice, Neighbourhood, write_completion, write_prompt
 from crag.settings import KgWriterSettings, Settings
-from crag.training.api_pairs import Pair
+from crag.training.api_pairs.pairs import CallPair
 from crag.training.files import TrainingExample, row_of
 
 _DATE = re.compile(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b")
@@ -24,7 +24,7 @@ _DATE = re.compile(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b")
 
 
 def writer_examples(
-    pairs: Sequence[Pair],
+    pairs: Sequence[CallPair],
     writer: KgWriterSettings,
     dense: DenseEncoder | None,
 ) -> Iterator[TrainingExample]:
@@ -50,7 +50,7 @@ def writer_examples(
         )
 
 
-def names_its_dates(pair: Pair) -> bool:
+def names_its_dates(pair: CallPair) -> bool:
     """Whether the question has all numbers of the dates in the calls, months also by name.
 
     Some labels hold computed dates ("the last trading day of the year"). The executor resolves the question's own

@@ -86,11 +86,12 @@ def matrix_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, int]] | Non
     attention = [(hidden, hidden), (key_value_width, hidden), (key_value_width, hidden), (hidden, hidden)]
     feed_forward = [(inner, hidden), (inner, hidden), (hidden, inner)]
     shapes_of_layer = dict(zip(MATRICES_OF_LAYER, attention + feed_forward, strict=True))
-    return {
-        f"{LAYERS}{number}.{name}": shape
-        for number in range(config["num_hidden_layers"])
-        for name, shape in shapes_of_layer.items()
-    }
+
+    shapes: dict[str, tuple[int, int]] = {}
+    for number in range(config["num_hidden_layers"]):
+        for name, shape in shapes_of_layer.items():
+            shapes[f"{LAYERS}{number}.{name}"] = shape
+    return shapes
 
 
 class AdapterError(ValueError):
@@ -127,7 +128,7 @@ class Adapter:
 
     Example:
         adapter = Adapter(Path("models/adapters/kg_writer"))
-        adapter.check({"model.layers.0.mlp.up_proj": (8960, 1536)})
+        adapter.check_fit({"model.layers.0.mlp.up_proj": (8960, 1536)})
         adapter.low_rank["model.layers.0.mlp.up_proj"].down.shape   # (8, 1536)
     """
 

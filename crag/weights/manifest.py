@@ -433,7 +433,6 @@ def locate(name: str) -> Path:
         raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{advice}") from None
 
     problem = model.problem
-
     # `find` has only compared sizes; now the bytes
     if problem is None and not model.checked_in:  # Git LFS checks what is checked in
         problem = find_altered_file(model.path)

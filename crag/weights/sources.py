@@ -76,9 +76,7 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
     """
     from huggingface_hub import errors, hf_hub_download, snapshot_download
 
-    # HTTPError is the base error of whichever HTTP library the client's version uses.
-
-    # Which of these exist depends on the client's version
+    # Which of these exist depends on the client's version; HTTPError is the base error of its HTTP library
     names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
     hub_errors = [getattr(errors, name) for name in names if hasattr(errors, name)]
 

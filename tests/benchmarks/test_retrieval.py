@@ -12,7 +12,7 @@ from crag.benchmarks.retrieval import (
     answer_recall,
     kit_context,
     measure_retrieval,
-    questions,
+    read_questions,
     with_pages,
 )
 from crag.settings import load_settings
@@ -71,9 +71,9 @@ def test_a_sample_is_spread_over_the_file_and_can_be_given_more_pages(tmp_path: 
     rows = [row(n, f"who scored {n} goals?", "Ann Berg", "<p>Ann Berg</p>") for n in range(10)]
     rows += [row(10, "who?", "Ann Berg", "x", question_type="false_premise"), row(11, "no pages?", "", "")]
     rows[-1]["search_results"] = []
-    asked = questions(written(tmp_path, rows), 3)
+    asked = read_questions(written(tmp_path, rows), 3)
     assert [each.interaction_id for each, _ in asked] == ["0", "3", "6"]
-    assert len(everything := questions(tmp_path / "questions.jsonl", None)) == 11
+    assert len(everything := read_questions(tmp_path / "questions.jsonl", None)) == 11
     assert everything[-1][1] == [], "no page holds the refusal of a premise"
     for grown, (own, _) in zip(with_pages([each for each, _ in asked], 3), asked, strict=True):
         assert grown.pages[0] == own.pages[0]
@@ -90,9 +90,9 @@ def test_the_row_of_a_long_table_reaches_the_context(tmp_path: Path, monkeypatch
         row(0, "who was the club's top scorer in the 1987 season?", "Player 13909", html),
         row(1, "so?", "yes", "x"),
     ]
-    table, unmeasurable = measure_retrieval(load_settings("cpu", []), questions(written(tmp_path, rows), None))
-    assert table.found is not None
-    assert [place for place in PLACES if table.found[place]][:2] == ["text", "candidates"]
-    assert table.found["600 tokens"]
-    assert unmeasurable.found is None
+    table, unmeasurable = measure_retrieval(load_settings("cpu", []), read_questions(written(tmp_path, rows), None))
+    assert table.is_in_place is not None
+    assert [place for place in PLACES if table.is_in_place[place]][:2] == ["text", "candidates"]
+    assert table.is_in_place["600 tokens"]
+    assert unmeasurable.is_in_place is None
     assert (unmeasurable.seconds, unmeasurable.kit_seconds) == (2.0, 2.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.commands.evaluate import default_folder, main, parsed
+from crag.commands.evaluate import default_folder, main, parse_options
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of
@@ -58,9 +58,9 @@ def test_the_time_limit_follows_that_of_the_preset(tmp_path: Path, options: str,
 def test_a_folder_tells_graph_agent_and_changes(options: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CRAG_MOCK_API_URL", "CRAG_SETTINGS"):
         monkeypatch.delenv(variable, raising=False)
-    assert default_folder(parsed(["--dataset", "a/q.jsonl.bz2.part1", *shlex.split(options)])).name == name
+    assert default_folder(parse_options(["--dataset", "a/q.jsonl.bz2.part1", *shlex.split(options)])).name == name
     changes = [word for number in range(9) for word in ("--set", f"answering.number{number}=1")]
-    long = [default_folder(parsed(["--dataset", "q", *changes[:count]])).name for count in (16, 18)]
+    long = [default_folder(parse_options(["--dataset", "q", *changes[:count]])).name for count in (16, 18)]
     assert long[0] != long[1]
     assert max(map(len, long)) < 140
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crag.commands.evaluate import main, parsed
+from crag.commands.evaluate import main, parse_options
 from crag.commands.verbs import VERBS, VerbGroup
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
@@ -70,7 +70,7 @@ INLINE = [words for page in PAGES for words in inline_commands(page)]
 
 @pytest.mark.parametrize("words", EVALUATIONS, ids=" ".join)
 def test_an_evaluation(words: list[str]) -> None:
-    options = parsed(words)
+    options = parse_options(words)
     model = load_settings(options.preset, options.set).language_model if options.preset else None
     if isinstance(model, OpenAIEngine):
         assert f"export {model.base_url_variable}=" in SCALE.read_text(encoding="utf-8")

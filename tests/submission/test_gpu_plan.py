@@ -6,7 +6,7 @@ import pytest
 
 from crag.core.files import UserError
 from crag.settings import Settings, available_presets, load_settings
-from crag.submission.batch_time import StepWorkload, Workload, place_language_model, time_rows
+from crag.submission.batch_time import StepWorkload, Workload, estimate_steps, place_language_model
 from crag.submission.gpu_plan import plan_gpus
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
@@ -44,7 +44,7 @@ def test_a_card_that_is_not_there() -> None:
 
 def test_layers_are_spread_over_the_cards_that_there_are() -> None:
     weights = [
-        sum(part.gib for part in plan_gpus(planned("db3_task1"), cards=cards).on(0) if "weights" in part.what)
+        sum(part.gib for part in plan_gpus(planned("db3_task1"), cards=cards).parts_on(0) if "weights" in part.what)
         for cards in (4, 2)
     ]
     assert weights[1] == pytest.approx(2 * weights[0])
@@ -59,7 +59,7 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
     }
     settings, uncached = planned("submission"), planned("db3_task23")
     alone, graph, other = (
-        dict(time_rows(each, plan_gpus(each), load, graph=graph))
+        dict(estimate_steps(each, plan_gpus(each), load, graph=graph))
         for each, graph in ((settings, False), (settings, True), (uncached, True))
     )
     calls = "calls: read 16,800 of 32,000 tokens, write 128"
@@ -75,5 +75,5 @@ def test_nec_answers_and_reviews_sixteen_full_contexts_with_a_tenth_of_the_time_
     read_twice = StepWorkload(prompts=16, tokens=16 * prompt_tokens, unshared=16 * prompt_tokens, longest=50)
     load = Workload(questions=16, reranker_tokens=16 * 32_000, extraction_seconds=20.0)
     load.steps = {"answer": read_twice, "refine": read_twice}
-    rows = time_rows(settings, plan_gpus(settings), load, graph=False)
+    rows = estimate_steps(settings, plan_gpus(settings), load, graph=False)
     assert sum(seconds for _, seconds in rows) <= 0.9 * settings.batch_size * settings.deadline.seconds_per_query

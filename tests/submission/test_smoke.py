@@ -12,7 +12,7 @@ import pytest
 
 from crag.commands.smoke import main
 from crag.settings import available_presets, load_settings
-from crag.submission.smoke import examine, processor_changes
+from crag.submission.smoke import Examination, examine, processor_changes
 from tests.submission.preflight.conftest import commit, git
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ def test_the_whole_pipeline_runs_in_an_empty_folder(monkeypatch: pytest.MonkeyPa
 
 def examined(
     folder: Path, preset: str = "nec", *, graph: bool = False, stand_ins: bool = False, events: str = "", **changes: Any
-) -> tuple[str, list[str]]:
+) -> Examination:
     whole: dict[str, Any] = {
         "interaction_id": "12345678-9",
         "events": [events] if events else [],
@@ -144,7 +144,7 @@ def examined(
 def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
     found = examined(tmp_path, events="second look: corrected: 'nothing failed: so be it'")
     assert found == ("1 questions; texts of the language model: answer 1", [])
-    assert examined(tmp_path, "submission", graph=True, graph_state="no_call")[1] == []
+    assert examined(tmp_path, "submission", graph=True, graph_state="no_call").faults == []
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ from crag.evaluation.signature import settings_hash
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, load_bank
 from crag.settings import KgWriterSettings, ScriptedEngine, load_settings
-from crag.training.api_pairs import Pair, bank_version
+from crag.training.api_pairs.pairs import CallPair, bank_version
 from crag.training.files import CARD_FILE, TrainingExample, read_examples
 from crag.training.prompts import names_its_dates, writer_examples
 
 
-def pair(query: str, calls: str, **fields: object) -> Pair:
+def pair(query: str, calls: str, **fields: object) -> CallPair:
     given = {"query_time": "02/28/2024, 07:51:13 PT", "groups": (query,)} | fields
-    return Pair.model_validate(given | {"query": query, "domain": Domain.MOVIE, "calls": (calls,)})
+    return CallPair.model_validate(given | {"query": query, "domain": Domain.MOVIE, "calls": (calls,)})
 
 
 LENGTH = pair("how long is heat?", 'get_movie("heat")["length"]')

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crag.commands.train.folds import main as held_out
-from crag.training.folds import Fold, is_tested, may_train, number_of, parse_fold
+from crag.training.folds import Fold, fold_number, is_tested, may_train, parse_fold
 
 ROWS = [{"query": f"question {number}", "interaction_id": str(number), "split": 0} for number in range(40)]
 
@@ -32,7 +32,7 @@ def test_exactly_one_fold_tests_a_row_and_trains_on_nothing_that_shares_a_group(
 
 
 def test_spelling_makes_no_other_group_and_what_is_no_fold_is_refused_with_the_form() -> None:
-    assert number_of("Taylor  Swift", 5) == number_of("taylor swift", 5)
+    assert fold_number("Taylor  Swift", 5) == fold_number("taylor swift", 5)
     for text in ("2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""):
         with pytest.raises(ValueError, match="NUMBER/TOTAL"):
             parse_fold(text)
@@ -75,7 +75,7 @@ def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path:
         {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": ["heat"], "split": 0}
         for row in ROWS
     ]
-    out, fold = tmp_path / "out.jsonl", f"{number_of('heat', 2)}/2"
+    out, fold = tmp_path / "out.jsonl", f"{fold_number('heat', 2)}/2"
     given = ["--questions", written(tmp_path / "q.jsonl", rows), "--pairs", written(tmp_path / "p.jsonl", pairs)]
     assert held_out([*given, "--unlabelled", "--without-pages", "--fold", fold, "--out", str(out)]) == 0
     assert [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()] == [

@@ -20,7 +20,7 @@ from crag.engines.llm.tokenizer import ChatTokenizer
 from crag.graph.schema import Domain
 from crag.settings import available_presets, load_settings, quoted_override
 from crag.training.adapters import BASE_PRESETS
-from crag.training.api_pairs import Pair
+from crag.training.api_pairs.pairs import CallPair
 from crag.training.files import TrainingExample, read_examples
 from crag.training.lora.model import tokenize
 from tests.engines.llm.tiny_models import build_tiny_llama
@@ -112,7 +112,7 @@ def learnt_from(use: Use, graph: str, folder: Path, capfd: pytest.CaptureFixture
     (folder / "work").mkdir()
     if use.step == "calls":
         pairs = [
-            Pair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
+            CallPair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
             for case in cases.values()
         ]
         lines = "".join(f"{pair.model_dump_json()}\n" for pair in pairs)

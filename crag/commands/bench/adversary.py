@@ -18,7 +18,7 @@ from typing import Any
 
 from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, attack_table, attacked, wrong_answers
 from crag.benchmarks.common import UNHURRIED_SECONDS
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.commands.evaluate import main as evaluate
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import read_jsonl, write_rows
@@ -79,7 +79,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="only the first N questions that have an answer",
     )
@@ -100,7 +100,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--pages",
         nargs="+",
-        type=whole(1),
+        type=whole_number(1),
         default=[1, 2, 5],
         help="numbers of the attacker's pages (default: 1 2 5)",
     )

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.folder import FolderRow, make_folders, measure_folders, read_corpus
 from crag.benchmarks.folder_plot import draw_rows
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.files import write_whole
 from crag.evaluation.judge import make_judge
 
@@ -41,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a row for each number of documents. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("crag bench folder", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", required=True, metavar="FILE")
-    parser.add_argument("--limit", type=whole(1), default=60, help="questions")
-    parser.add_argument("--documents", type=whole(1), nargs="+", default=[10, 100, 1_000, 10_000], metavar="N")
+    parser.add_argument("--limit", type=whole_number(1), default=60, help="questions")
+    parser.add_argument("--documents", type=whole_number(1), nargs="+", default=[10, 100, 1_000, 10_000], metavar="N")
     parser.add_argument("--no-answers", action="store_true", help="search only")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares to an SVG file")
     add_preset_arguments(parser)

@@ -26,8 +26,8 @@ from crag.benchmarks.common import group_by_label, markdown_table
 from crag.benchmarks.kg_execution import (
     ANSWER_FIELDS,
     compare_with_labels,
-    graph_server,
     labelled_questions,
+    open_graph,
     run_rows,
 )
 from crag.commands.command_line import command, parser_of, server
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
 
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
-    with graph_server(options.data, options.kg_url) as address:
+    with open_graph(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
     measured: list[tuple[str, Mapping[str, bool]]] = []
     for row, outcome in zip(rows, outcomes, strict=True):
@@ -74,12 +74,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="docs/results.md describes them",
     )
-    add_graph_arguments(parser)
+    add_graph_source_arguments(parser)
     return parser.parse_args(arguments)
 
 
-def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `graph_server`."""
+def add_graph_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--data`` and ``--kg-url``, the arguments of `open_graph`."""
     parser.add_argument(
         "--data",
         type=Path,

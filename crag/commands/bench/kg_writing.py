@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.benchmarks.common import UNHURRIED_SECONDS, Row
-from crag.benchmarks.kg_execution import graph_server, labelled_questions, run_rows, values_agree
+from crag.benchmarks.kg_execution import labelled_questions, open_graph, run_rows, values_agree
 from crag.benchmarks.kg_writing import Judged, shares, stratified
-from crag.commands.bench.kg_execution import add_graph_arguments
+from crag.commands.bench.kg_execution import add_graph_source_arguments
 from crag.commands.call_writer import load_call_writer
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
 from crag.engines.llm import LanguageModelDiedError
@@ -70,7 +70,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         help="at most N questions, equally many per domain; default: all",
     )
     parser.add_argument(
@@ -78,7 +78,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="give the writer the labelled domain",
     )
-    add_graph_arguments(parser)
+    add_graph_source_arguments(parser)
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
 
@@ -100,7 +100,7 @@ def _judge(
         # Run in the domain that the writer chose, even if it is the wrong one
         tasks.append(row | {"domain": str(calls.domain), "calls": [lines]})
 
-    with graph_server(options.data, options.kg_url) as address:
+    with open_graph(options.data, options.kg_url) as address:
         outcomes = run_rows(tasks, address)
     return [_verdicts(*triple) for triple in zip(rows, written, outcomes, strict=True)]
 

@@ -42,7 +42,7 @@ from crag.benchmarks.peers import (
     record_prompts,
     run_prompts,
 )
-from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
 from crag.commands.ending import stopped_in_order
 from crag.core.files import DatasetError, UserError, check_target, write_json
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
@@ -97,7 +97,9 @@ def _save(target: Path | None, report: Row) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("crag bench peers", __doc__)
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="questions with pages")
-    parser.add_argument("--limit", type=whole(1), default=12, metavar="N", help="at most N questions; default: 12")
+    parser.add_argument(
+        "--limit", type=whole_number(1), default=12, metavar="N", help="at most N questions; default: 12"
+    )
     parser.add_argument("--only", choices=("engine", "pipeline"), help="one of the two comparisons")
     parser.add_argument(
         "--python",
@@ -114,7 +116,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--threads",
-        type=whole(1),
+        type=whole_number(1),
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="threads and cores of each side; default: all cores",
@@ -189,18 +191,16 @@ def _compare_engines(sides: _Sides, rows: Sequence[Row], report: Row) -> None:
         }
         report["versions"] |= our_side.versions | peer_side.versions
 
-    report["engine"] = {"figures": {name: asdict(side) for name, side in figures.items()}, "prompts": results}
+    report["engine"] = {"figures": {name: asdict(figure) for name, figure in figures.items()}, "prompts": results}
     counts = ", ".join(f"{len(prompts[kind])} of {kind}" for kind in KINDS)
     header = [f"engine ({counts})", *(f"{kind} s" for kind in KINDS), "prefill tok/s", "decode tok/s", "peak MiB"]
     forms = [*(".2f" for _ in KINDS), ".0f", ".1f", ",.0f"]
-    print(
-        markdown_table(
-            header, _with_quotient({name: _numbers_of_engine(side) for name, side in figures.items()}, forms)
-        )
-    )
+    numbers = {name: _numbers_of_engine(figure) for name, figure in figures.items()}
+    print(markdown_table(header, _with_quotient(numbers, forms)))
 
 
 def _numbers_of_engine(figures: EngineFigures) -> list[float]:
+    """The figures in the order of the table's columns."""
     return [*(figures.seconds[kind] for kind in KINDS), figures.prefill, figures.decode, figures.peak_mib]
 
 
@@ -215,13 +215,16 @@ def _compare_pipelines(sides: _Sides, encoder: Path, rows: Sequence[Row], report
         }
         report["versions"] |= our_side.versions | peer_side.versions
 
-    report["pipeline"] = {"figures": {name: asdict(side) for name, side in figures.items()}, "questions": results}
+    report["pipeline"] = {"figures": {name: asdict(figure) for name, figure in figures.items()}, "questions": results}
     read = sum(row["was_read"] for row in results)
     header = [f"pipeline ({len(results)} questions)", "s a question", f"s of the {read} read", "peak MiB"]
     verdicts = ["score", "right", "wrong", "silent"]
-    numbers = {name: [side.seconds, side.seconds_of_read, side.peak_mib] for name, side in figures.items()}
+    numbers = {name: [figure.seconds, figure.seconds_of_read, figure.peak_mib] for name, figure in figures.items()}
     *rows_of_sides, quotient = _with_quotient(numbers, [".2f", ".2f", ",.0f"])
-    table = [[*cells, *_verdict_cells(side)] for cells, side in zip(rows_of_sides, figures.values(), strict=True)]
+    table: list[list[str]] = []
+    for cells, figure in zip(rows_of_sides, figures.values(), strict=True):
+        table.append([*cells, *_verdict_cells(figure)])
+    # Verdicts have no quotient
     table.append([*quotient, *("" for _ in verdicts)])
     print()
     print(markdown_table([*header, *verdicts], table))

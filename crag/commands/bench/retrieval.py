@@ -14,13 +14,13 @@ extraction workers, one question at a time.
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
 from crag.benchmarks.common import markdown_table
-from crag.benchmarks.retrieval import PLACES, measure_retrieval, questions
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.benchmarks.retrieval import PLACES, measure_retrieval, read_questions
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.files import DatasetError
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import Settings, load_settings
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         help="at most N questions of each file, spread over it",
     )
     add_preset_arguments(parser)
@@ -61,17 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _measure_file(settings: Settings, path: Path, limit: int | None) -> list[object]:
     """A row of the table: recall, over the questions with a measurable answer, and seconds, over all."""
-    measured = measure_retrieval(settings, questions(path, limit))
-    recalls = [question.found for question in measured if question.found is not None]
-    if not recalls:
+    measured = measure_retrieval(settings, read_questions(path, limit))
+    measurable = [question.is_in_place for question in measured if question.is_in_place is not None]
+    if not measurable:
         raise DatasetError(f"{path}: no question has pages and a measurable answer")
 
-    shares = [_mean_recall(recalls, stage) for stage in PLACES]
+    shares = [fmean(is_in_place[place] for is_in_place in measurable) for place in PLACES]
     seconds = fmean(question.seconds for question in measured)
     kit_seconds = fmean(question.kit_seconds for question in measured)
-    title = f"{path.name} ({len(recalls)} of {len(measured)})"
+    title = f"{path.name} ({len(measurable)} of {len(measured)})"
     return [title, *shares, seconds, f"{kit_seconds / seconds:.1f}"]
-
-
-def _mean_recall(recalls: Sequence[Mapping[str, bool]], stage: str) -> float:
-    return fmean(recall[stage] for recall in recalls)

@@ -17,12 +17,12 @@ from pathlib import Path
 
 from crag.benchmarks.common import markdown_table
 from crag.commands.command_line import command, say
-from crag.commands.evaluate import default_folder, parsed
+from crag.commands.evaluate import default_folder, parse_options
 from crag.commands.evaluate import main as evaluate
 from crag.core.files import UserError
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.metrics import FEWEST
-from crag.evaluation.report.measured import FinishedRun, read_finished_run
+from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.retrieval_quality import IN_CONTEXT
 from crag.evaluation.store import RESULTS
 from crag.evaluation.worker import DEFAULT_AGENT
@@ -41,7 +41,7 @@ UNUSABLE = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate each system and print the table. The exit code is the highest of the runs."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    options = parsed(words, PROGRAM, __doc__, _add_systems)
+    options = parse_options(words, PROGRAM, __doc__, _add_systems)
     if options.agent != DEFAULT_AGENT:
         raise UserError("--agent cannot be chosen here: the agents are the baselines and the preset")
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.benchmarks.t4_plan import EVERY_STEP, EVERY_STEP_OF_THE_GRAPH, report, report_training
-from crag.commands.command_line import add_preset_arguments, command, number, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, number, parser_of, whole_number
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import load_settings
 
@@ -49,7 +49,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="at most N questions",
     )

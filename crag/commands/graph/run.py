@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from crag.commands.command_line import command, form, moment, number, parser_of, server
+from crag.commands.command_line import argument_type, command, moment, number, parser_of, server
 from crag.core.deadline import Deadline
 from crag.core.queries import TIME_FORMS, parse_query_time
 from crag.graph.client import KgClient
@@ -60,7 +60,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--query-time",
-        type=form(moment),
+        type=argument_type(moment),
         metavar="TIME",
         help=f"{TIME_FORMS}; default: now",
     )

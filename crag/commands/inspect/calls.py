@@ -12,7 +12,7 @@ from crag.commands.command_line import (
     command,
     overrides_of,
     parser_of,
-    whole,
+    whole_number,
 )
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, append_rows, write_rows
@@ -72,7 +72,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="at most N questions",
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.core.contracts import Passage
 from crag.core.deadline import BatchClock
 from crag.core.files import write_rows
@@ -54,7 +54,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2",
     )
-    parser.add_argument("--limit", type=whole(1), help="maximum number of questions")
+    parser.add_argument("--limit", type=whole_number(1), help="maximum number of questions")
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, write_rows
@@ -69,7 +69,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2",
     )
-    parser.add_argument("--limit", type=whole(1), help="maximum number of rows")
+    parser.add_argument("--limit", type=whole_number(1), help="maximum number of rows")
     add_preset_arguments(parser, "cpu")
     return parser.parse_args(arguments)
 

@@ -31,17 +31,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, form, override, overrides_of, parser_of, say
+from crag.commands.command_line import argument_type, command, override, overrides_of, parser_of, say
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import Settings, load_settings
 from crag.training.adapters import (
     BASE_PRESETS,
     CHANGES_BY_CONFIG,
-    PARTS,
     PRESETS_BY_CONFIG,
     READS_PAGES,
     REFUSALS,
+    WRITER_FOLDS,
     adapters_not_yet_made,
     extended_files,
     find_untrainable,
@@ -182,7 +182,7 @@ def _add_adapter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
-        type=form(override),
+        type=argument_type(override),
         action="append",
         default=[],
         help="change a key of the preset in all steps: device=cuda:0",
@@ -248,16 +248,16 @@ def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[s
     if reason is not None:
         raise UserError(f"{options.name} cannot be trained for preset {settings.name}: it {reason}")
     if options.name == "kg_answerer":
-        _check_parts(settings, variables)
+        _check_folds(settings, variables)
 
 
-def _check_parts(settings: Settings, variables: Mapping[str, str]) -> None:
+def _check_folds(settings: Settings, variables: Mapping[str, str]) -> None:
     """Raise UserError: the questions cannot be asked through writers that do not know them."""
-    parts = variables["FOLDS"]
-    if not parts.isdecimal() or int(parts) < 1:
-        raise UserError(f"FOLDS={parts}: must be a whole number of at least 1")
+    folds = variables["FOLDS"]
+    if not folds.isdecimal() or int(folds) < 1:
+        raise UserError(f"FOLDS={folds}: must be a whole number of at least 1")
     rows = Path(variables["WRITER_WORK"])
-    if parts != "1" and not (rows / "kg_writer.jsonl").is_file():
+    if folds != "1" and not (rows / "kg_writer.jsonl").is_file():
         raise UserError(
             f"{rows / 'kg_writer.jsonl'} is missing: kg_answerer learns from calls of writers that do not know its "
             f"questions. First: crag train adapters kg_writer --base-preset {settings.name} --questions FILE (or "
@@ -305,7 +305,7 @@ def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> 
         "WRITER": writer or "",
         "WRITER_WORK": work_of_all / "kg_writer",
         # Without tuning no writer knows a question
-        "FOLDS": PARTS if writer else 1,
+        "FOLDS": WRITER_FOLDS if writer else 1,
         "LENGTH": f"--set max_tokens={longest_example(settings, options.config, options.name)}",
         "WORK": work.resolve(),
         "OUT": out.resolve(),

@@ -16,20 +16,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import add_split_argument, command, parser_of, whole
+from crag.commands.command_line import add_split_argument, command, parser_of, whole_number
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
-from crag.training.api_pairs import (
-    Pair,
-    add_graph_argument,
-    bank_pairs,
-    bank_version,
-    company_names,
-    find_graph,
-    graph_files,
-    grouped_by_calls,
-    real_pairs,
-)
+from crag.training.api_pairs.entities import company_names
+from crag.training.api_pairs.graph import add_graph_argument, find_graph, graph_files
+from crag.training.api_pairs.pairs import CallPair, bank_pairs, bank_version, grouped_by_calls, real_pairs
 from crag.training.files import RunCard, check_data_file, file_hash
 
 
@@ -63,12 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")
 
 
-def _read_pairs(options: argparse.Namespace) -> list[Pair]:
+def _read_pairs(options: argparse.Namespace) -> list[CallPair]:
     """The questions of all files, each once, with the bank if it is wanted, in their groups."""
     # They spell the entities alike, and are not needed for calls
     companies = company_names(find_graph(options.graph)) if options.group_by == "entities" else {}
 
-    pair_by_question: dict[str, Pair] = {}
+    pair_by_question: dict[str, CallPair] = {}
     for path in options.questions:
         for pair in real_pairs(path, companies, options.split):
             # The first row of a question counts
@@ -94,7 +86,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_split_argument(parser)
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="use at most N questions",
     )

@@ -25,10 +25,10 @@ from typing import Any
 from crag.commands.command_line import (
     add_preset_arguments,
     add_split_argument,
+    argument_type,
     command,
-    form,
     parser_of,
-    whole,
+    whole_number,
 )
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
@@ -39,22 +39,12 @@ from crag.graph.schema import Domain
 from crag.graph.writing import Example, load_bank, write_examples
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
-from crag.training.api_pairs import (
-    Pair,
-    add_graph_argument,
-    bank_version,
-    company_names,
-    executor_of,
-    find_graph,
-    graph_files,
-    real_pairs,
-)
-from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, Growth, grow
+from crag.training.api_pairs.entities import company_names
+from crag.training.api_pairs.graph import add_graph_argument, executor_of, find_graph, graph_files
+from crag.training.api_pairs.pairs import CallPair, bank_version, real_pairs
+from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, GrownList, GrowthPlan, grow
 from crag.training.files import RunCard
 from crag.training.folds import may_train, parse_fold
-
-Grown = Mapping[Domain, tuple[Sequence[Example], Sequence[Mapping[str, int]]]]
-"""The examples of each domain, and the counts of each round."""
 
 
 @command(GraphError)
@@ -65,12 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Untuned: a writer that was trained on the questions makes too few errors to learn from
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Growth(
+    plan = GrowthPlan(
         writer.examples,
-        options.start,
-        options.added,
-        options.asked,
-        options.rounds,
+        start=options.start,
+        added=options.added,
+        asked=options.asked,
+        rounds=options.rounds,
     )
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
@@ -92,14 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     comment = "Made by crag train choose-examples, in the order in which they joined; see run_card.json."
     metrics: dict[str, Any] = {}
-    for domain, (examples, rounds) in grown.items():
-        write_examples(options.out / f"{domain}.toml", comment, examples)
-        metrics[str(domain)] = {"examples": len(examples), "rounds": rounds}
+    for domain, grown_list in grown.items():
+        write_examples(options.out / f"{domain}.toml", comment, grown_list.examples)
+        metrics[str(domain)] = {"examples": len(grown_list.examples), "rounds": grown_list.rounds}
 
     data = {"questions": options.questions, **graph_files(options.graph)}
     card_path = card.write(data, run_settings, metrics, ("torch", "transformers"))
 
-    count = sum(len(examples) for examples, _ in grown.values())
+    count = sum(len(grown_list.examples) for grown_list in grown.values())
     print(f"wrote {count} examples to {options.out}; the run card is {card_path}")
     options.split.report()
 
@@ -129,10 +119,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="bank",
         help="source of added examples (%(default)s)",
     )
-    for name, default in Growth._field_defaults.items():
+    for name, default in GrowthPlan._field_defaults.items():
         parser.add_argument(
             f"--{name}",
-            type=whole(1),
+            type=whole_number(1),
             default=default,
             help="see above (default: %(default)s)",
         )
@@ -145,7 +135,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
     parser.add_argument(
         "--hold-out",
-        type=form(parse_fold),
+        type=argument_type(parse_fold),
         metavar="NUMBER/TOTAL",
         help="do not ask the questions that this fold tests, such as 1/3",
     )
@@ -170,10 +160,10 @@ def _grow(
     options: argparse.Namespace,
     settings: Settings,
     writer: KgWriterSettings,
-    plan: Growth,
-) -> Grown:
+    plan: GrowthPlan,
+) -> dict[Domain, GrownList]:
     """Choose the examples of every domain."""
-    grown = {}
+    grown: dict[Domain, GrownList] = {}
     with ExitStack() as stack:
         graph = find_graph(options.graph)
         executor = stack.enter_context(executor_of(graph))
@@ -203,6 +193,6 @@ def _grow(
     return grown
 
 
-def _as_example(pair: Pair) -> Example:
+def _as_example(pair: CallPair) -> Example:
     calls = "\n".join(pair.calls)
     return Example(pair.domain, pair.query, calls, pair.program)

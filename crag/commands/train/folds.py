@@ -20,11 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, command, form, parser_of
+from crag.commands.command_line import add_split_argument, argument_type, command, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.datasets import read_rows
-from crag.training.api_pairs import read_pairs
-from crag.training.folds import is_tested, parse_fold, spelling
+from crag.training.api_pairs.pairs import read_pairs
+from crag.training.folds import is_tested, normalise_spelling, parse_fold
 
 Row = dict[str, Any]
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     groups: dict[str, Sequence[str]] = {}
     if options.pairs:
-        groups = {spelling(pair.query): pair.groups for pair in read_pairs(options.pairs)}
+        groups = {normalise_spelling(pair.query): pair.groups for pair in read_pairs(options.pairs)}
 
     counts: Counter[str] = Counter()
     count = write_rows(options.out, _select(options, groups, counts))
@@ -58,7 +58,7 @@ def _select(
     for row in read_rows(options.questions, split=options.split):
         counts["read"] += 1
         own_group = (row["query"],) if stands_for_itself else ()
-        if not is_tested(groups.get(spelling(row["query"]), own_group), options.fold):
+        if not is_tested(groups.get(normalise_spelling(row["query"]), own_group), options.fold):
             continue
 
         counts["tested"] += 1
@@ -82,7 +82,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--fold",
-        type=form(parse_fold),
+        type=argument_type(parse_fold),
         required=True,
         metavar="NUMBER/TOTAL",
         help="as crag train lora --hold-out",

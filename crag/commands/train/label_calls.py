@@ -34,7 +34,7 @@ from crag.commands.command_line import (
     number,
     parser_of,
     server,
-    whole,
+    whole_number,
 )
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import DatasetError, UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
@@ -48,14 +48,9 @@ from crag.evaluation.split import Split
 from crag.graph.writing import CallWriter
 from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings
-from crag.training.api_pairs import (
-    add_graph_argument,
-    executor_of,
-    find_graph,
-    graph_files,
-    pair_of,
-)
+from crag.training.api_pairs.graph import add_graph_argument, executor_of, find_graph, graph_files
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
+from crag.training.api_pairs.pairs import pair_of
 from crag.training.files import RunCard, count_table, file_hash
 
 Row = dict[str, Any]
@@ -141,7 +136,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     add_split_argument(parser)
     parser.add_argument(
         "--limit",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="label at most N questions",
     )
@@ -164,7 +159,7 @@ def _add_writers(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--attempts",
-        type=whole(0),
+        type=whole_number(0),
         default=4,
         metavar="N",
         help="of the preset's own model per question; 0 with --url: none (default: %(default)s)",

@@ -39,8 +39,8 @@ from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from crag.evaluation.store import PREDICTIONS, TRACES
 from crag.training.files import RunCard, count_table
-from crag.training.labels.basic_answers import STEPS, Branch, basic_answers, label_answers
-from crag.training.labels.in_context import CONTEXT_RUBRIC
+from crag.training.labels.basic_answers import STEPS, Branch, label_answers, read_basic_answers
+from crag.training.labels.context_rubric import CONTEXT_RUBRIC
 
 
 @command()
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     judge = judge_from(options)
     context_check = _context_check(options, judge)
 
-    basics, left_out = basic_answers(options.run, options.answerer, options.split)
+    basics, left_out = read_basic_answers(options.run, options.answerer, options.split)
     rows = label_answers(basics, judge, context_check)
     unscored = len(basics) - len(rows)
     if unscored:

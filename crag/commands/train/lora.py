@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crag.commands.command_line import add_split_argument, command, form, parser_of, whole
+from crag.commands.command_line import add_split_argument, argument_type, command, parser_of, whole_number
 from crag.core.files import DatasetError, lock_folder
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split
-from crag.training.files import Example, RunCard, read_examples
+from crag.training.files import ExampleT, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
 
@@ -79,14 +79,14 @@ def add_tuning_arguments(parser: argparse.ArgumentParser, data: str) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument(
         "--hold-out",
-        type=form(parse_fold),
+        type=argument_type(parse_fold),
         metavar="NUMBER/TOTAL",
         help="hold out the examples that this fold tests, such as 1/2",
     )
     add_split_argument(parser)
     parser.add_argument(
         "--max-steps",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="stop after N steps",
     )
@@ -117,13 +117,13 @@ def set_environment(options: argparse.Namespace) -> None:
 
 def select_examples(
     options: argparse.Namespace,
-    read: Callable[[Path, Split], list[Example]],
-) -> tuple[list[Example], int]:
+    read: Callable[[Path, Split], list[ExampleT]],
+) -> tuple[list[ExampleT], int]:
     """The examples of all files to train on, and how many are held out.
 
     Raises DatasetError: none, or a fold is unknown.
     """
-    examples: list[Example] = []
+    examples: list[ExampleT] = []
     for path in options.data:
         examples += read(path, options.split)
 

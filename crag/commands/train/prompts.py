@@ -25,7 +25,7 @@ from crag.core.files import write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
 from crag.settings import KnowledgeGraphSettings, Settings, load_settings
-from crag.training.api_pairs import Pair, bank_version, read_pairs
+from crag.training.api_pairs.pairs import CallPair, bank_version, read_pairs
 from crag.training.files import RunCard, TrainingExample, file_hash
 from crag.training.prompts import label_examples, writer_examples
 
@@ -103,7 +103,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _writer_examples(pairs: Sequence[Pair], settings: Settings) -> list[TrainingExample]:
+def _writer_examples(pairs: Sequence[CallPair], settings: Settings) -> list[TrainingExample]:
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
     # Neither a fixed list nor a question alone needs a search for similar examples
     needs_encoder = writer.form != "question" and writer.selection == "similar" and writer.examples

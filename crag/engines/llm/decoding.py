@@ -30,7 +30,7 @@ Cache = Any
 
 
 @dataclass(slots=True)
-class Slot:
+class BatchRow:
     """One prompt of a batch and its text so far, at most `limit` tokens."""
 
     request: GenerationRequest
@@ -120,7 +120,7 @@ class BatchDecoder:
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._random = np.random.default_rng(0)
 
-    def run(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
+    def run(self, rows: Sequence[BatchRow], deadline: Deadline) -> list[Generation]:
         """Generate for all rows until each ends or time runs out."""
         if not deadline.expired:
             cache = self._resume_prefix(rows)
@@ -129,7 +129,7 @@ class BatchDecoder:
 
         return [self._build_generation(row) for row in rows]
 
-    def _continue(self, rows: Sequence[Slot], cache: Cache, deadline: Deadline) -> None:
+    def _continue(self, rows: Sequence[BatchRow], cache: Cache, deadline: Deadline) -> None:
         """Read what follows the prefix, then generate."""
         prefix_length = len(rows[0].prefix)
         unread = [row.prompt[prefix_length:] for row in rows]
@@ -143,7 +143,7 @@ class BatchDecoder:
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
-    def _resume_prefix(self, rows: Sequence[Slot]) -> Cache:
+    def _resume_prefix(self, rows: Sequence[BatchRow]) -> Cache:
         """The cache of texts that begin with the rows' prefix; None without one.
 
         A prefix is always read alone, in one step, and always continued from a copy. So rounding is the same, and with
@@ -201,7 +201,9 @@ class BatchDecoder:
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
-    def _decode(self, rows: Sequence[Slot], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline) -> None:
+    def _decode(
+        self, rows: Sequence[BatchRow], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline
+    ) -> None:
         """Choose tokens until every row ends or time runs out.
 
         The model reads a row's newest token together with a guess of the next tokens, which a grammar may force, and
@@ -213,7 +215,8 @@ class BatchDecoder:
             for index, row in enumerate(rows):
                 # The first token was chosen for certain; only those after it are guesses.
                 guess = unread[index][1:]
-                wrong = len(guess) - self._choose_tokens(row, logits[index], guess)
+                right = self._choose_tokens(row, logits[index], guess)
+                wrong = len(guess) - right
                 # Wrong guesses stay in the cache, at the end of the row; masked, no later token sees them.
                 mask[index, mask.shape[1] - wrong :] = 0
 
@@ -233,7 +236,7 @@ class BatchDecoder:
             positions = _positions(mask)[:, -width:]
             logits, cache = self._model.step(tokens, mask, positions, cache, width)
 
-    def _newest_and_guess(self, row: Slot, row_count: int) -> list[int]:
+    def _newest_and_guess(self, row: BatchRow, row_count: int) -> list[int]:
         """The newest token of a row that has not ended, and what may follow it within the row's limit and grammar."""
         share = -(-GUESSED_TOKENS // row_count)  # rounded up
         # Less one, because a step yields one token more than it guesses right.
@@ -248,7 +251,7 @@ class BatchDecoder:
             guess = row.matcher.valid(guess)
         return [row.tokens[-1], *guess]
 
-    def _choose_tokens(self, row: Slot, logits: Logits, guess: Sequence[int]) -> int:
+    def _choose_tokens(self, row: BatchRow, logits: Logits, guess: Sequence[int]) -> int:
         """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
@@ -261,7 +264,7 @@ class BatchDecoder:
             token = self._choose_token(row, logits_after[right])
         return right
 
-    def _choose_token(self, row: Slot, logits: Logits) -> int | None:
+    def _choose_token(self, row: BatchRow, logits: Logits) -> int | None:
         """Choose and record the next token of a row; None if its grammar broke."""
         try:
             token = self._next_token(row, logits)
@@ -284,7 +287,7 @@ class BatchDecoder:
         row.finish_reason = self._finish_reason(row)
         return token
 
-    def _next_token(self, row: Slot, logits: Logits) -> int:
+    def _next_token(self, row: BatchRow, logits: Logits) -> int:
         """The token that the model prefers, or with a temperature a sample, among those that the grammar allows."""
         is_greedy = row.request.temperature == 0
         if row.matcher:
@@ -310,7 +313,7 @@ class BatchDecoder:
 
     # --- ends --------------------------------------------------------------------------------------------------------
 
-    def _finish_reason(self, row: Slot) -> FinishReason | None:
+    def _finish_reason(self, row: BatchRow) -> FinishReason | None:
         """Why the row ends with its newest token, or None."""
         if row.tokens[-1] in self._end_tokens:
             return "stop"
@@ -327,7 +330,7 @@ class BatchDecoder:
             return "length"
         return None
 
-    def _build_generation(self, row: Slot) -> Generation:
+    def _build_generation(self, row: BatchRow) -> Generation:
         if row.error is not None:
             return Generation.failed(row.error)
 

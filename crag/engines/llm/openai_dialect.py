@@ -120,6 +120,9 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
 
 
 def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) -> list[Change]:
+    if _THOUGHTS_FLAG.search(complaint):
+        return [Change.NO_THOUGHTS]
+
     changes: list[Change] = []
     refused_name = refusal.parameter if refusal.parameter in body else None
 
@@ -130,8 +133,6 @@ def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) ->
 
     if is_about("logprobs", _LOG_PROBABILITIES):
         changes.append(Change.NO_LOG_PROBABILITIES)
-    if _THOUGHTS_FLAG.search(complaint):
-        return [Change.NO_THOUGHTS]
     if is_about("stream", _STREAM_UNKNOWN):
         changes.append(Change.STREAM if _MUST_STREAM.search(complaint) else Change.NO_STREAM_FLAG)
 

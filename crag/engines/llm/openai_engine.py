@@ -163,10 +163,10 @@ class OpenAILanguageModel:
 
         A request that misses the deadline gets no generation.
         """
-        gate = asyncio.Semaphore(self._settings.concurrency)
+        semaphore = asyncio.Semaphore(self._settings.concurrency)
 
         async def answer(client: Client, index: int, request: GenerationRequest) -> None:
-            async with gate:
+            async with semaphore:
                 try:
                     # Stored one by one: what has arrived by the deadline is kept.
                     generations[index] = await self._answer(client, request, deadline)

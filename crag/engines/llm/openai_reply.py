@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
@@ -144,7 +144,7 @@ def _text_of_part(part: object) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _text_or_nothing(value: object) -> object:
+def _string_or_none(value: object) -> object:
     return value if isinstance(value, str) else None
 
 
@@ -162,15 +162,15 @@ def _plausible_count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < _LARGEST_COUNT else 0
 
 
-def _objects_only(value: object) -> object:
+def _dict_or_none(value: object) -> object:
     return value if isinstance(value, dict) else None
 
 
-def _lists_only(value: object) -> object:
+def _list_or_none(value: object) -> object:
     return value if isinstance(value, list) else None
 
 
-def _object_or_empty(value: object) -> object:
+def _dict_or_empty(value: object) -> object:
     return value if isinstance(value, dict) else {}
 
 
@@ -178,10 +178,10 @@ def _as_message(value: object) -> object:
     """A message as an object; a bare text is its content, and of several the last one counts."""
     if isinstance(value, list) and value:
         value = value[-1]
-    return {"content": value} if isinstance(value, str) else _objects_only(value)
+    return {"content": value} if isinstance(value, str) else _dict_or_none(value)
 
 
-def _number_or_nothing(value: object) -> float | None:
+def _number_or_none(value: object) -> float | None:
     """The value as a number, which some servers write as text; a wrong one must not cost the answer."""
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
@@ -193,8 +193,8 @@ def _number_or_nothing(value: object) -> float | None:
 
 _Count = Annotated[int, BeforeValidator(_plausible_count)]
 _Content = Annotated[str | None, BeforeValidator(_join_parts)]
-_LogProbability = Annotated[float | None, BeforeValidator(_number_or_nothing)]
-_OptionalText = Annotated[str | None, BeforeValidator(_text_or_nothing)]
+_LogProbability = Annotated[float | None, BeforeValidator(_number_or_none)]
+_OptionalText = Annotated[str | None, BeforeValidator(_string_or_none)]
 _Reason = Annotated[str | None, BeforeValidator(_reason_text)]
 
 
@@ -210,35 +210,42 @@ class _Token(BaseModel):
     logprob: _LogProbability = None
 
 
-_LooseToken = Annotated[_Token, BeforeValidator(_object_or_empty)]
+_LooseToken = Annotated[_Token, BeforeValidator(_dict_or_empty)]
+
+
+class _ScoredToken(NamedTuple):
+    """A token's text, empty if the server did not send it, and its log-probability; None: the server gave none."""
+
+    text: str
+    log_probability: float | None
 
 
 class _LogProbabilities(BaseModel):
-    content: Annotated[list[_LooseToken] | None, BeforeValidator(_lists_only)] = None
+    content: Annotated[list[_LooseToken] | None, BeforeValidator(_list_or_none)] = None
     """As `chat/completions` has them."""
-    tokens: Annotated[list[_OptionalText] | None, BeforeValidator(_lists_only)] = None
-    token_logprobs: Annotated[list[_LogProbability] | None, BeforeValidator(_lists_only)] = None
+    tokens: Annotated[list[_OptionalText] | None, BeforeValidator(_list_or_none)] = None
+    token_logprobs: Annotated[list[_LogProbability] | None, BeforeValidator(_list_or_none)] = None
     """As `completions` has them."""
 
     @property
-    def pairs(self) -> list[tuple[str, float | None]]:
-        """Each token's text and its value; None: the server gave none."""
+    def scored_tokens(self) -> list[_ScoredToken]:
+        """The tokens, as many as have values."""
         if self.content:
-            return [(token.token or "", token.logprob) for token in self.content]
+            return [_ScoredToken(token.token or "", token.logprob) for token in self.content]
         values = self.token_logprobs or []
-        tokens = [token or "" for token in self.tokens or []]
-        tokens += [""] * (len(values) - len(tokens))
-        return list(zip(tokens, values, strict=False))
+        texts = [text or "" for text in self.tokens or []]
+        texts += [""] * (len(values) - len(texts))
+        return [_ScoredToken(text, value) for text, value in zip(texts, values, strict=False)]
 
 
 class _Choice(BaseModel):
     """Of `chat/completions` with a message, of `completions` with a text."""
 
     message: Annotated[_Message | None, BeforeValidator(_as_message)] = None
-    delta: Annotated[_Message | None, BeforeValidator(_objects_only)] = None
+    delta: Annotated[_Message | None, BeforeValidator(_dict_or_none)] = None
     text: _Content = None
     reason: _Reason = Field(None, validation_alias="finish_reason")
-    log_probabilities: Annotated[_LogProbabilities | None, BeforeValidator(_objects_only)] = Field(
+    log_probabilities: Annotated[_LogProbabilities | None, BeforeValidator(_dict_or_none)] = Field(
         None, validation_alias="logprobs"
     )
     error: Any = None
@@ -283,13 +290,13 @@ def _describe(error: ValidationError, body: str) -> str:
 def _mean_log_probability(reply: _Reply, text: str) -> float | None:
     """In nats; None if the reply has none, too few for its text, or numbers that cannot be log-probabilities."""
     log_probabilities = reply.choice.log_probabilities
-    pairs: Sequence[tuple[str, float | None]] = log_probabilities.pairs if log_probabilities else []
-    if not _cover_text(pairs, reply, text):
+    tokens: Sequence[_ScoredToken] = log_probabilities.scored_tokens if log_probabilities else []
+    if not _cover_text(tokens, reply, text):
         return None
-    pairs = _last_pairs(pairs, reply.choice.whole_text, text)
+    tokens = _tokens_of_text(tokens, reply.choice.whole_text, text)
 
     # A null is not a value: some servers have none for the first token.
-    values = [value for _, value in pairs if value is not None]
+    values = [token.log_probability for token in tokens if token.log_probability is not None]
     if not values or max(values) >= _HIGHEST_LOG_PROBABILITY or min(values) <= _UNLIKELY_LOG_PROBABILITY:
         return None
 
@@ -300,32 +307,32 @@ def _mean_log_probability(reply: _Reply, text: str) -> float | None:
     return min(0.0, mean)
 
 
-def _cover_text(pairs: Sequence[tuple[str, float | None]], reply: _Reply, text: str) -> bool:
+def _cover_text(tokens: Sequence[_ScoredToken], reply: _Reply, text: str) -> bool:
     """Whether the tokens are all that were written; llama.cpp, for one, leaves some out, and a mean would be wrong."""
-    if reply.completion_tokens and len(pairs) >= reply.completion_tokens - _UNCOUNTED_TOKENS:
+    if reply.completion_tokens and len(tokens) >= reply.completion_tokens - _UNCOUNTED_TOKENS:
         return True
-    written = "".join(token for token, _ in pairs)
+    written = "".join(token.text for token in tokens)
     # Without counts and without the tokens' text nothing speaks against them.
     if not reply.completion_tokens and not written:
         return True
     return len(written.strip()) >= len(text.strip())
 
 
-def _last_pairs(
-    pairs: Sequence[tuple[str, float | None]],
+def _tokens_of_text(
+    tokens: Sequence[_ScoredToken],
     whole_text: str,
     text: str,
-) -> Sequence[tuple[str, float | None]]:
+) -> Sequence[_ScoredToken]:
     """The tokens of the text at the end of a reply that begins with thoughts; all of them where that is not seen."""
     if not text or whole_text.strip().startswith(text.strip()):
-        return pairs
+        return tokens
 
     written = ""
-    for index in range(len(pairs) - 1, -1, -1):
-        written = pairs[index][0] + written
+    for index in range(len(tokens) - 1, -1, -1):
+        written = tokens[index].text + written
         if text.strip() in written:
-            return pairs[index:]
+            return tokens[index:]
         # Only what ends a turn may follow the text.
         if len(written) > len(text) + 200:
             break
-    return pairs
+    return tokens

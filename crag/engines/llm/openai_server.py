@@ -171,7 +171,7 @@ class Server:
         while True:
             written = apply_changes(body, changes)
             try:
-                reply = await self._post(client, written, deadline, is_first)
+                reply = await self._post(client, written, deadline, is_first=is_first)
             except RefusedError as refusal:
                 # More room than the server has.
                 if only_thoughts is not None:
@@ -200,7 +200,7 @@ class Server:
                 self._changes.add(change)
                 log.warning("%s", describe_change(change, self.base_url, cause))
 
-    async def _post(self, client: Client, body: Body, deadline: Deadline, is_first: bool) -> str:
+    async def _post(self, client: Client, body: Body, deadline: Deadline, *, is_first: bool) -> str:
         """The reply, at the first address that has the endpoint. Raises as `complete`."""
         endpoint = "completions" if "prompt" in body else "chat/completions"
         first_refusal: RefusedError | None = None

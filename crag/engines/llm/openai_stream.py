@@ -96,6 +96,12 @@ def _is_whole(lines: list[str]) -> bool:
     return True
 
 
+def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else None
+
+
 class _JoinedReply:
     """The chunks so far of the first choice."""
 
@@ -113,10 +119,9 @@ class _JoinedReply:
         self._add_error(chunk)
         self._has_chunks |= "choices" in chunk or "error" in self._rest
 
-        choices = chunk.get("choices")
+        choice = _first_choice(chunk)
         # The first chunk of some servers has none, only what a filter found in the prompt.
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict) or choice.get("index") not in {None, 0}:
+        if choice is None or choice.get("index") not in {None, 0}:
             return
 
         if isinstance(choice.get("text"), str):
@@ -135,9 +140,8 @@ class _JoinedReply:
         """Of the chunk or its choice, in the forms that servers use; none after the end of the text."""
         if self._choice.get("finish_reason"):
             return
-        choices = chunk.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        error = chunk.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+        choice = _first_choice(chunk)
+        error = chunk.get("error") or (choice.get("error") if choice is not None else None)
         # The error itself: `{"object": "error", "message": ...}`, `{"detail": ...}`.
         if not error and "choices" not in chunk and _ERROR_FIELDS & chunk.keys():
             error = chunk
@@ -152,7 +156,9 @@ class _JoinedReply:
                 self._message[name] = before + value if isinstance(before, str) else [*before, value]
             elif isinstance(value, list):
                 before = self._message.get(name) or []
-                self._message[name] = [*([before] if isinstance(before, str) else before), *value]
+                if isinstance(before, str):
+                    before = [before]
+                self._message[name] = [*before, *value]
 
     def _add_message(self, message: dict[str, Any]) -> None:
         if message.get("content"):

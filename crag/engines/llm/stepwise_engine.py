@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import Generation, GenerationRequest, LanguageModelDiedError
-from crag.engines.llm.decoding import BatchDecoder, Slot, StepModel
+from crag.engines.llm.decoding import BatchDecoder, BatchRow, StepModel
 from crag.engines.llm.grammar import GrammarError
 from crag.engines.llm.guesses import TokenIndex
 from crag.engines.llm.local_engine import LocalEngine, TokenizedRequest
@@ -63,7 +63,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         generations: dict[int, Generation],
         deadline: Deadline,
     ) -> None:
-        rows: list[Slot] = []
+        rows: list[BatchRow] = []
         for index, request, prompt in requests:
             try:
                 rows.append(self._build_row(index, request, prompt))
@@ -88,14 +88,22 @@ class StepwiseEngine(LocalEngine[Engine]):
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def _build_row(self, index: int, request: GenerationRequest, prompt: Sequence[int]) -> Slot:
+    def _build_row(self, index: int, request: GenerationRequest, prompt: Sequence[int]) -> BatchRow:
         """A fresh row for a request. Raises GrammarError: its grammar is invalid."""
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
         matcher = None
         if request.grammar is not None:
             matcher = self._match_grammar(request.grammar)
         likely = self._index_texts(request.likely_texts) if request.likely_texts else None
-        return Slot(request, prompt, limit, matcher, likely, self._find_prefix(request, prompt), index)
+        return BatchRow(
+            request,
+            prompt,
+            limit,
+            matcher,
+            likely,
+            prefix=self._find_prefix(request, prompt),
+            request_index=index,
+        )
 
     def _find_prefix(self, request: GenerationRequest, prompt: Sequence[int]) -> tuple[int, ...]:
         """The first tokens of a prompt that are worth keeping for others; at least one token is left to read."""
@@ -114,22 +122,22 @@ class StepwiseEngine(LocalEngine[Engine]):
             self._indexed_texts = texts
         return self._text_index
 
-    def _micro_batches(self, rows: list[Slot]) -> list[list[Slot]]:
+    def _micro_batches(self, rows: list[BatchRow]) -> list[list[BatchRow]]:
         """Batches of prompts of similar length with the same prefix, of one adapter or of several; the shortest first.
 
         A prefix was read with one adapter.
         """
-        groups: dict[tuple[str | None, tuple[int, ...]], list[Slot]] = {}
+        groups: dict[tuple[str | None, tuple[int, ...]], list[BatchRow]] = {}
         for row in sorted(rows, key=lambda row: len(row.prompt)):
             adapter = None if self._mixes_adapters and not row.prefix else row.request.adapter
             groups.setdefault((adapter, row.prefix), []).append(row)
 
         return [batch for group in groups.values() for batch in self._split(group)]
 
-    def _split(self, rows: Sequence[Slot]) -> Iterator[list[Slot]]:
+    def _split(self, rows: Sequence[BatchRow]) -> Iterator[list[BatchRow]]:
         """Micro-batches of rows sorted by length: at most `batch_size` rows, and `batch_tokens` with padding."""
         most_tokens = self._settings.batch_tokens or math.inf
-        batch: list[Slot] = []
+        batch: list[BatchRow] = []
         for row in rows:
             # The newest row is the longest, so all others are padded to its length
             tokens = (len(batch) + 1) * len(row.prompt)
@@ -140,7 +148,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         if batch:
             yield batch
 
-    def _run(self, batch: list[Slot], generations: dict[int, Generation], deadline: Deadline) -> None:
+    def _run(self, batch: list[BatchRow], generations: dict[int, Generation], deadline: Deadline) -> None:
         """Run one micro-batch; if it fails as a whole, try each request alone."""
         try:
             decoded = self._decode(batch, deadline)
@@ -165,7 +173,7 @@ class StepwiseEngine(LocalEngine[Engine]):
                 fresh_row = self._build_row(row.request_index, row.request, row.prompt)
                 self._run([fresh_row], generations, deadline)
 
-    def _decode(self, rows: Sequence[Slot], deadline: Deadline) -> list[Generation]:
+    def _decode(self, rows: Sequence[BatchRow], deadline: Deadline) -> list[Generation]:
         if self._decoder is None or self._model is None:
             raise RuntimeError("the model was closed while it was generating")
         return self._decoder.run(rows, deadline)

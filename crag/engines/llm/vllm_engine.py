@@ -212,9 +212,9 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
                 scores.setdefault(result["index"], []).append(result["log_probability"])
         for text in texts:
             index = text.tokenized.request_index
-            of_tokens = scores.get(index, [])
-            if of_tokens and len(of_tokens) == len(text.tokens):
-                mean = sum(of_tokens) / len(of_tokens)
+            token_scores = scores.get(index, [])
+            if token_scores and len(token_scores) == len(text.tokens):
+                mean = sum(token_scores) / len(token_scores)
                 generations[index] = replace(generations[index], mean_log_probability=mean)
 
     def _describe_token(self, text: TextToScore, position: int) -> dict[str, Any]:

@@ -16,7 +16,8 @@ _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
 )
-# These pick the smaller of two years, `_MUCH` the larger of two other numbers
+# Words that compare. Of two years `_EARLY` words pick the smaller one and `_LATE` words the larger;
+# of two other numbers `_LITTLE` words pick the smaller one and `_MUCH` words the larger.
 _EARLY = frozenset(words("older oldest longer longest 1th earlier before"))
 _LATE = frozenset(words("younger youngest newer later latest after recently"))
 _MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
@@ -25,6 +26,7 @@ _LITTLE = frozenset(words("less fewer fewest least smaller smallest lower lowest
 _OPPOSITES = (
     _MUCH | _EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
     (_LITTLE | _LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
+    # Their opposites, such as "dearer", are not in the first set
     - {"cheaper", "latest", "recently"},
 )
 """A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
@@ -97,11 +99,10 @@ def _read_gold(claim: ReadClaim) -> bool | None:
     if leading is None:
         return read_polarity(gold, claim.asked) if claim.asks_yes_or_no else None
 
-    is_yes, _, end = leading
     # A comma or a full stop after "no" makes it an answer
-    if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold[end:]):
+    if not claim.asks_yes_or_no and not _ENDS_HERE.match(gold[leading.end :]):
         return None  # "No Country for Old Men" is a title
-    return is_yes
+    return leading.is_yes
 
 
 def _read_reply(claim: ReadClaim) -> bool | None:
@@ -110,7 +111,7 @@ def _read_reply(claim: ReadClaim) -> bool | None:
     if claim.asks_yes_or_no:
         return read_polarity(reply, claim.asked)
     leading = read_leading_word(reply)
-    return None if leading is None else leading[0]
+    return None if leading is None else leading.is_yes
 
 
 def _repeats_question(claim: ReadClaim) -> bool:
@@ -263,8 +264,8 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     # "older" asks for the smaller year, but for the larger age
     low_wins, high_wins = (_EARLY, _LATE) if first[0].year_like else (_LITTLE, _MUCH)
     # For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
-    first_values = [_in_base_unit(number) for number in first]
-    second_values = [_in_base_unit(number) for number in second]
+    first_values = [_comparable_value(number) for number in first]
+    second_values = [_comparable_value(number) for number in second]
     if first_values == second_values or not query_words.intersection(low_wins | high_wins):
         return None
 
@@ -272,7 +273,8 @@ def _pick_by_numbers(options: Options, text: str, query: str) -> int | None:
     return lowest if query_words & low_wins else 1 - lowest
 
 
-def _in_base_unit(number: AnswerQuantity) -> float:
+def _comparable_value(number: AnswerQuantity) -> float:
+    """The value in the base unit of the number's dimension; without a unit as it is."""
     return in_base_unit(number.value, number.units[0]) if number.units else number.value
 
 

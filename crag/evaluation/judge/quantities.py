@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.number_words import UNIT_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
     read_quantities,
@@ -39,9 +39,10 @@ _ASKS_LIMIT = re.compile(
     re.VERBOSE,
 )
 """A question whose answer is a limit: "at least 18" answers it by 18."""
-_SAYS_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|some|circa)\b|~")
+_ABOUT = r"about|around|approximately|approx|roughly|nearly|almost|some|circa"
+_SAYS_ABOUT = re.compile(rf"\b(?:{_ABOUT})\b|~")
+_SAYS_ABOUT_OR_OVER = re.compile(rf"\b(?:{_ABOUT}|over|more than)\b|~")
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
-_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
 """What divides a sentence into parts about one year each; not the comma of "1, 204"."""
 # Four letters or more: "by 3" and "the 3" are no names
@@ -60,12 +61,13 @@ _COUNTED = re.compile(
     r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
 )
 """What a question counts or measures."""
-# "old" is a time, "long" a time or a length; the other words ask for any of `_UNITS`
 _UNITS_OF = {
     "old": frozenset(words("year month day")),
     "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
 }
-_UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
+"""The units that "how old" and "how long" ask for: a time; a time or a length."""
+_ANY_UNIT = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
+"""The units that "how far", "how heavy" and the like may ask for."""
 
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
@@ -238,8 +240,8 @@ def _is_similar(first: str, second: str) -> bool:
 
 def _describe_agreement(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> str | None:
     """In what the numbers agree; None if they do not."""
-    # "about" on either side: the gold answer can be the rounded one
-    is_about = bool(_ABOUT.search(f"{claim.gold_reading.plain} {claim.prediction_reading.plain}"))
+    # "about" or "over" on either side: the gold answer can be the rounded one
+    is_about = bool(_SAYS_ABOUT_OR_OVER.search(f"{claim.gold_reading.plain} {claim.prediction_reading.plain}"))
     if any(_agree(claim, gold, answer, is_about=is_about) for answer in answers):
         return f"both say {gold.value:g}"
 
@@ -307,7 +309,7 @@ def _find_gold_number(claim: ReadClaim) -> AnswerQuantity | None:
         return None
 
     # An answer without names is its number
-    names = other_words(claim.gold_reading, claim.gold_reading.quantities) - UNIT_WORDS
+    names = other_words(claim.gold_reading, claim.gold_reading.quantities) - ORDINARY_WORDS
     if not names and (len(claim.gold_numbers) == 1 or len(find_alternatives(claim, claim.gold_numbers[0])) > 1):
         return claim.gold_numbers[0]
 
@@ -334,7 +336,7 @@ def _find_counted(claim: ReadClaim) -> AnswerQuantity | None:
     if question is None or len(claim.gold_numbers) < 2:
         return None
 
-    units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _UNITS)
+    units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _ANY_UNIT)
     for match in _NUMBER_AND_NEXT.finditer(claim.gold_reading.undated):
         if units.intersection(map(stem, match["next"].split())):
             numbers = [number for number in claim.gold_numbers if number.start <= match.start() < number.end]

@@ -33,7 +33,7 @@ from crag.evaluation.judge.phrases import (
 )
 from crag.evaluation.judge.quantities import no_value, same_amount, same_date
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
-from crag.evaluation.judge.reading.names import is_only_related
+from crag.evaluation.judge.reading.names import find_only_relation
 from crag.evaluation.judge.sets import same_items
 from crag.evaluation.judge.several_numbers import several_numbers
 
@@ -96,7 +96,7 @@ def _decide(claim: ReadClaim) -> Judgement:
         return Judgement(Verdict.INCORRECT, "denied: the prediction says only what the answer is not")
 
     # After the denials: "not Jon Ek but the son of Ann Lee" names a relative
-    relation = is_only_related(claim.gold_reading.plain, affirmed.prediction_reading.plain, claim.asked)
+    relation = find_only_relation(claim.gold_reading.plain, affirmed.prediction_reading.plain, claim.asked)
     if relation:
         return Judgement(Verdict.INCORRECT, f'head: the prediction names the gold answer only after "{relation}"')
 

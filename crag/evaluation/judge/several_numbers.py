@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.number_words import UNIT_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
     AnswerReading,
@@ -16,14 +16,13 @@ from crag.evaluation.judge.reading import (
 from crag.evaluation.judge.reading.units import in_base_unit, units_at
 from crag.text.matching import stem, words
 
-# "won 3-1" has no name beside the series
-_SERIES_WORDS = UNIT_WORDS | frozenset(
+_ORDINARY_WORDS_OF_SERIES = ORDINARY_WORDS | frozenset(
     words(
         "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw "
         "half past win won beat defeated ended finished game match"
     )
 )
-"""The same beside a series or a time of day."""
+"""The same beside a series or a time of day: "won 3-1" names nobody."""
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
 _SHARE_ERROR = 1e-4
@@ -45,7 +44,7 @@ def several_numbers(claim: ReadClaim) -> RuleDecision | None:
 
 def _same_time_of_day(claim: ReadClaim) -> RuleDecision | None:
     clocks = claim.gold_reading.clocks
-    if len(clocks) != 1 or other_words(claim.gold_reading, clocks) - _SERIES_WORDS:
+    if len(clocks) != 1 or other_words(claim.gold_reading, clocks) - _ORDINARY_WORDS_OF_SERIES:
         return None
     is_bare = bool(claim.gold_reading.series)  # 7:30 can be a score or a duration
     if is_bare and not clocks[0].is_sure and not _ASKS_TIME.search(claim.asked):
@@ -103,7 +102,7 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
 
     # A number outside the series can be what the question asks for
     has_more_numbers = any(number.start < series.start or number.start >= series.end for number in reading.quantities)
-    if has_more_numbers or reading.dates or other_words(reading, [series]) - _SERIES_WORDS:
+    if has_more_numbers or reading.dates or other_words(reading, [series]) - _ORDINARY_WORDS_OF_SERIES:
         return None
     return series
 
@@ -115,8 +114,8 @@ def _is_of_kind(series: Series, gold: Series) -> bool:
 
 def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> bool:
     """Whether both name somebody beside the numbers, and nobody in common: "Orle won 3-1" and "Tann won 3-1"."""
-    gold_names = other_words(claim.gold_reading, [gold]) - _SERIES_WORDS
-    predicted_names = other_words(claim.prediction_reading, answers) - _SERIES_WORDS
+    gold_names = other_words(claim.gold_reading, [gold]) - _ORDINARY_WORDS_OF_SERIES
+    predicted_names = other_words(claim.prediction_reading, answers) - _ORDINARY_WORDS_OF_SERIES
     # Names of the question tell nothing apart
     gold_names.difference_update(claim.query_tokens)
     predicted_names.difference_update(claim.query_tokens)
@@ -197,7 +196,7 @@ def _same_list(claim: ReadClaim) -> RuleDecision | None:
 
     # A year beside other numbers only dates them
     has_date = any(number.year_like for number in numbers) and not all(number.year_like for number in numbers)
-    if has_date or other_words(reading, reading.quantities) - UNIT_WORDS:
+    if has_date or other_words(reading, reading.quantities) - ORDINARY_WORDS:
         return None
 
     # "324 m (1,063 ft)" is one number written twice

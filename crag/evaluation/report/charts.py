@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from crag.evaluation.report.confidence import ThresholdPoint
-from crag.evaluation.report.measured import FinishedRun
+from crag.evaluation.report.finished_run import FinishedRun
 
 # The plot area of a line chart of 420 x 300.
 LEFT = 60.0

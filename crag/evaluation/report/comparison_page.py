@@ -7,7 +7,7 @@ from typing import Any
 
 from crag.evaluation.compare import Comparison
 from crag.evaluation.judge import Verdict
-from crag.evaluation.report.measured import FinishedRun
+from crag.evaluation.report.finished_run import FinishedRun
 from crag.evaluation.report.packing import pack_traces
 from crag.evaluation.report.page import fill_template, write_page
 from crag.evaluation.store import SavedRun
@@ -36,14 +36,13 @@ def _make_page(comparison: Comparison, first: SavedRun, second: SavedRun) -> str
     # Both traces of a flipped question, one after the other: see compare.js.
     records: list[Mapping[str, Any]] = []
     traces: list[Mapping[str, Any]] = []
-    won = 0
-    lost = 0
+    became_right = 0
+    were_right = 0
     for kind, pairs in comparison.flips.items():
-        # "won": questions that only the second run has right
         if kind.second is Verdict.CORRECT:
-            won += len(pairs)
+            became_right += len(pairs)
         if kind.first is Verdict.CORRECT:
-            lost += len(pairs)
+            were_right += len(pairs)
         for pair in pairs:
             records += [pair.first, pair.second]
             traces += [run_a.trace(pair.first), run_b.trace(pair.second)]
@@ -55,7 +54,7 @@ def _make_page(comparison: Comparison, first: SavedRun, second: SavedRun) -> str
         {"limits": [run_a.limit, run_b.limit]},
         compared=comparison,
         sides=[("A", run_a), ("B", run_b)],
-        won=won,
-        lost=lost,
+        became_right=became_right,
+        were_right=were_right,
         chance=CHANCE,
     )

@@ -10,7 +10,7 @@ from crag.core.contracts import INVALID_QUESTION
 from crag.evaluation.judge import Verdict
 from crag.evaluation.metrics import VALUE, Interval, wilson_interval
 from crag.evaluation.report.candidates import likeliest_candidate
-from crag.evaluation.report.measured import FinishedRun
+from crag.evaluation.report.finished_run import FinishedRun
 
 RELIABILITY_BINS = 10
 THRESHOLDS = tuple(step / 50 for step in range(51))

@@ -20,15 +20,10 @@ from crag.evaluation.judge.base import HEDGED
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.charts import Frame, histogram, interval_band, threshold_frame
 from crag.evaluation.report.confidence import collect_estimates, reliability, threshold_curve
-from crag.evaluation.report.measured import (
-    RETRIEVAL_TITLES,
-    SHOWN,
-    FinishedRun,
-    facet_title,
-    row_id,
-    stage_seconds,
-)
+from crag.evaluation.report.finished_run import RETRIEVAL_TITLES, SHOWN, FinishedRun
 from crag.evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces
+from crag.evaluation.report.question_table import facet_title, row_id
+from crag.evaluation.report.stage_seconds import stage_seconds
 from crag.evaluation.results import lost_line, out_of_time_line, tokens_line
 from crag.evaluation.signature import signature_line
 

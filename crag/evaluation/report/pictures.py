@@ -5,8 +5,9 @@ from pathlib import Path
 
 from crag.core.files import DatasetError, write_whole
 from crag.evaluation.report.confidence import collect_estimates, reliability, threshold_curve
-from crag.evaluation.report.measured import FinishedRun, read_finished_run, stage_seconds
+from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.report.page import REPORT_FAULTS, TEMPLATES, read_file
+from crag.evaluation.report.stage_seconds import stage_seconds
 
 SHORTEST_MEAN = 0.005
 """Stages with a mean below this would be drawn as 0.00 s; they are left out."""

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from crag.core.files import check_target
-from crag.evaluation.report.measured import FinishedRun, read_finished_run, table_data
+from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.report.packing import pack_traces
 from crag.evaluation.report.page import fill_template, write_page
+from crag.evaluation.report.question_table import table_data
 from crag.evaluation.store import REPORT
 
 

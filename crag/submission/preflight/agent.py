@@ -7,12 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain, cycle, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crag.answering import trim_to_tokens
@@ -247,13 +246,10 @@ def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
         yield _failure(first["error"])
     for row in batch:
         if not row["error"]:
-            for problem, remedy in _answer_faults(row["prediction"]):
-                yield Finding(
-                    Level.ERROR,
-                    f"{AGENT_FILE}, batch_generate_answer",
-                    problem,
-                    remedy,
-                )
+            fault = _find_answer_fault(row["prediction"])
+            if fault is not None:
+                place = f"{AGENT_FILE}, batch_generate_answer"
+                yield Finding(Level.ERROR, place, fault.problem, fault.remedy)
 
 
 def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
@@ -312,17 +308,27 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
     return rows
 
 
-def _answer_faults(answer: str) -> Iterator[tuple[str, str]]:
-    """Problem and remedy of an answer."""
+class _AnswerFault(NamedTuple):
+    """What is wrong with an answer, and what to do about it."""
+
+    problem: str
+    remedy: str
+
+
+def _find_answer_fault(answer: str) -> _AnswerFault | None:
     excerpt = repr(one_line(answer, 60))
     if not answer.strip():
-        yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
-    elif "\n" in answer or "\r" in answer:
-        yield f"gives several lines: {excerpt}", "join the lines with spaces"
-    elif trim_to_tokens(answer) != answer.strip():
-        # Trimming changes only what is too long
-        yield f"gives more than 75 tokens: {excerpt}", "crag.answering.trim_to_tokens cuts it as the evaluator does"
-    elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
-        # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
+        return _AnswerFault(f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer")
+    if "\n" in answer or "\r" in answer:
+        return _AnswerFault(f"gives several lines: {excerpt}", "join the lines with spaces")
+
+    # Trimming changes only what is too long
+    if trim_to_tokens(answer) != answer.strip():
+        remedy = "crag.answering.trim_to_tokens cuts it as the evaluator does"
+        return _AnswerFault(f"gives more than 75 tokens: {excerpt}", remedy)
+
+    # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
+    if _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
         problem = f"abstains as {excerpt}, which is judged as a wrong answer"
-        yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"
+        return _AnswerFault(problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe")
+    return None

@@ -169,13 +169,13 @@ def preset(subject: Subject) -> Findings:
             problem,
             "leave --preset out, or choose it: make task1 PRESET=...",
         )
-    for level, key, problem, remedy in _unsuitable(subject):
-        yield Finding(level, f"{file}, field {key}", problem, remedy)
+    for finding in _unsuitable(subject):
+        yield finding._replace(place=f"{file}, field {finding.place}")
     yield note(f"{settings.name}: {settings.description}")
 
 
 def _unsuitable(subject: Subject) -> Findings:
-    """Settings that do not suit the evaluator, by their key."""
+    """Settings that do not suit the evaluator; the place of a finding is the key alone."""
     yield from _unsuitable_model(subject)
 
     confidence = subject.settings.answering.confidence
@@ -206,49 +206,31 @@ def _unsuitable(subject: Subject) -> Findings:
 
 
 def _unsuitable_model(subject: Subject) -> Findings:
-    """Settings of the language model that do not suit the evaluator."""
+    """Settings of the language model that do not suit the evaluator; see `_unsuitable`."""
     model = subject.settings.language_model
     if model.engine == "scripted" and subject.preset == subject.active_preset:
         problem = "is a fake model, which always abstains"
-        yield Finding(
-            Level.WARNING,
-            "language_model.engine",
-            problem,
-            "choose a real one: make task1",
-        )
-    elif model.engine == "openai":
+        yield Finding(Level.WARNING, "language_model.engine", problem, "choose a real one: make task1")
+
+    if model.engine == "openai":
         problem = "uses a server, but the evaluator has no network"
-        yield Finding(
-            Level.ERROR,
-            "language_model.engine",
-            problem,
-            'write engine = "vllm" or "transformers"',
-        )
-    elif isinstance(model, TransformersEngine) and model.device != "cpu":
-        if model.dtype == "bfloat16":
-            problem = "is bfloat16, which a T4 does not have"
-            yield Finding(
-                Level.ERROR,
-                "language_model.dtype",
-                problem,
-                'write dtype = "float16"',
-            )
-        elif model.dtype != "float16":
-            problem = "is float32, twice the memory of half precision"
-            yield Finding(
-                Level.WARNING,
-                "language_model.dtype",
-                problem,
-                'write dtype = "float16"',
-            )
-    elif isinstance(model, VllmEngine) and model.attention_backend != "TRITON_ATTN":
+        yield Finding(Level.ERROR, "language_model.engine", problem, 'write engine = "vllm" or "transformers"')
+
+    if isinstance(model, TransformersEngine) and model.device != "cpu":
+        yield from _unsuitable_number_type(model.dtype)
+
+    if isinstance(model, VllmEngine) and model.attention_backend != "TRITON_ATTN":
         problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
-        yield Finding(
-            Level.WARNING,
-            "language_model.attention_backend",
-            problem,
-            'write "TRITON_ATTN"',
-        )
+        yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
+
+
+def _unsuitable_number_type(dtype: str) -> Findings:
+    remedy = 'write dtype = "float16"'
+    if dtype == "bfloat16":
+        yield Finding(Level.ERROR, "language_model.dtype", "is bfloat16, which a T4 does not have", remedy)
+    elif dtype != "float16":
+        problem = "is float32, twice the memory of half precision"
+        yield Finding(Level.WARNING, "language_model.dtype", problem, remedy)
 
 
 def memory(subject: Subject) -> Findings:
@@ -261,12 +243,12 @@ def memory(subject: Subject) -> Findings:
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     gpu_plan = plan_gpus(subject.settings, cards=cards, manifest=subject.manifest)
 
-    for key, problem, remedy in gpu_plan.problems:
+    for problem in gpu_plan.problems:
         yield Finding(
             Level.ERROR,
-            f"{subject.preset_file}, field {key}",
-            problem,
-            remedy,
+            f"{subject.preset_file}, field {problem.key}",
+            problem.fault,
+            problem.remedy,
         )
 
     # A model that two keys name is unknown only once

@@ -157,9 +157,8 @@ _ENV_SECRETS = {
 def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
-    _, untracked = subject.uncommitted
     # Untracked files too: the next `git add` may take them
-    for name in sorted({*subject.tracked, *untracked}):
+    for name in sorted({*subject.tracked, *subject.uncommitted.untracked}):
         path = subject.root / name
         if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
             continue
@@ -245,15 +244,14 @@ def weights(subject: Subject) -> Findings:
         path = f"models/weights/{name}"
         problem = verification_problem(subject.manifest.models[name], root / path)
         if problem:
-            is_optional = name in needed.optional
             yield _missing_weights(
                 subject,
-                key,
-                path,
-                name,
-                problem,
-                fetch,
-                optional=is_optional,
+                key=key,
+                path=path,
+                name=name,
+                problem=problem,
+                remedy=fetch,
+                is_optional=name in needed.optional,
             )
 
     for folder in needed.folders:
@@ -279,11 +277,11 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
         remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
         yield _missing_weights(
             subject,
-            folder.key,
-            path,
-            folder.name,
-            problem,
-            remedy,
+            key=folder.key,
+            path=path,
+            name=folder.name,
+            problem=problem,
+            remedy=remedy,
         )
 
 
@@ -299,13 +297,13 @@ def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
 
 def _missing_weights(
     subject: Subject,
+    *,
     key: str,
     path: str,
     name: str,
     problem: str,
     remedy: str,
-    *,
-    optional: bool = False,
+    is_optional: bool = False,
 ) -> Finding:
     """A part of the preset that the pushed copy lacks at `path`; this machine's tree or cache may have it."""
     for candidate in (subject.root / path, cache_folder() / name):
@@ -314,7 +312,7 @@ def _missing_weights(
             break
 
     # Another preset is only rehearsed: it will not be submitted
-    is_needed = subject.preset == subject.active_preset and not optional
+    is_needed = subject.preset == subject.active_preset and not is_optional
     return Finding(
         Level.ERROR if is_needed else Level.WARNING,
         f"{subject.preset_file}, field {key}",

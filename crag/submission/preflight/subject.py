@@ -73,6 +73,13 @@ def first_few(names: list[str]) -> str:
     return f"{first_names} and {other_count} more" if other_count > 0 else first_names
 
 
+class UncommittedFiles(NamedTuple):
+    """Files that differ from the last commit, and files that git does not track."""
+
+    changed: list[str]
+    untracked: list[str]
+
+
 @dataclass(frozen=True)
 class Subject:
     """A tree with its task and preset. Files are read when a check needs them.
@@ -181,8 +188,8 @@ class Subject:
         return [path for path in listed if path]
 
     @property
-    def uncommitted(self) -> tuple[list[str], list[str]]:
-        """Changed files, and files that git does not track; raises NotApplicableError."""
+    def uncommitted(self) -> UncommittedFiles:
+        """What git would not push; raises NotApplicableError."""
         _ = self.tracked  # raises if the tree is only a part of a repository
 
         changed: list[str] = []
@@ -193,7 +200,7 @@ class Subject:
                 untracked.append(line[3:])
             else:
                 changed.append(line[3:])
-        return changed, untracked
+        return UncommittedFiles(changed, untracked)
 
     @cached_property
     def pushed(self) -> Path:

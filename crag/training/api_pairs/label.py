@@ -17,7 +17,7 @@ from crag.graph.language import Program, parse, render
 from crag.graph.results import Status
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, WrittenCalls
-from crag.training.api_pairs import execute, is_late, values_of
+from crag.training.api_pairs.graph import execute, is_late, values_of
 
 JOURNAL = "attempts.jsonl"
 """The results of all questions."""

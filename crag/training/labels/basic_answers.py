@@ -1,7 +1,7 @@
 """Labels for the answering model's prompts, from its basic answers (db3 section 2.4, steps 1 to 3.2.2).
 
-`basic_answers` reads the prompts and first answers of finished runs; `label_answers` decides what the model should have
-said. `crag train labels` writes the rows.
+`read_basic_answers` reads the prompts and first answers of finished runs; `label_answers` decides what the model
+should have said. `crag train labels` writes the rows.
 """
 
 import enum
@@ -46,12 +46,19 @@ class BasicAnswer(NamedTuple):
     later_answers: tuple[str, ...] = ()
 
 
-def basic_answers(
+class BasicAnswers(NamedTuple):
+    """The answers to label, and how many other questions are left out, by reason."""
+
+    answers: list[BasicAnswer]
+    left_out: Counter[str]
+
+
+def read_basic_answers(
     runs: Sequence[Path],
     answerer: str = "web",
     split: Split | None = None,
-) -> tuple[list[BasicAnswer], Counter[str]]:
-    """The answers of an answerer (a key of `STEPS`) in run folders, and the counts of other questions by reason.
+) -> BasicAnswers:
+    """The answers of an answerer (a key of `STEPS`) in run folders.
 
     The same prompt in several runs is one question with several answers. Raises UserError: no question can be labelled;
     DatasetError: a run cannot be read.
@@ -79,7 +86,7 @@ def basic_answers(
     if not answers:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
         raise UserError(f"{', '.join(map(str, runs))}: nothing to label ({reasons})")
-    return list(answers.values()), left_out
+    return BasicAnswers(list(answers.values()), left_out)
 
 
 def _finished_questions(runs: Sequence[Path], split: Split | None) -> Iterator[FinishedQuestion]:

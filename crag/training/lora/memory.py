@@ -69,8 +69,7 @@ def _adapter_parameters(settings: LoraTraining, shape: Shape) -> int:
     }
     widths = 0
     for target in settings.adapter.targets:
-        # The other layers are those of the feed-forward network.
-        # One side of every tuned layer is the hidden size
+        # One side of every tuned layer is the hidden size; the layers without an entry are the feed-forward network's
         widths += shape.hidden + attention_outputs.get(target, shape.intermediate)
     return shape.layers * settings.adapter.rank * widths
 
@@ -84,7 +83,7 @@ def shape_of(base: Path) -> Shape | None:
     return Shape(architecture="LlamaForCausalLM", **sizes)
 
 
-def too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
+def why_too_large(settings: LoraTraining, shape: Shape, gib: float) -> str | None:
     """Why the tuning does not fit on a card of that memory, with the remedy, or None."""
     parts = tuning_memory(settings, shape)
     total = sum(parts.values())

@@ -23,10 +23,10 @@ from crag.settings import SettingsError
 from crag.training.files import TrainingExample
 from crag.training.lora import LoraTraining
 from crag.training.lora.cpu import computing_type
-from crag.training.lora.memory import shape_of, too_large
+from crag.training.lora.memory import shape_of, why_too_large
+from crag.weights.adapter_files import ADAPTER_WEIGHTS
 from crag.weights.manifest import WeightsMissingError
 
-WEIGHTS_FILE = "adapter_model.safetensors"
 ADAPTER = "default"
 _JSON_FILES = ("config.json", "generation_config.json", "tokenizer_config.json", "tokenizer.json")
 """Of a base model; all but the first and the last may be missing."""
@@ -176,7 +176,7 @@ def save_adapter(model: PeftModel, folder: Path, base: str) -> None:
     # Sorted: the same weights give the same bytes
     for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items()):
         tensors[name] = value.detach().to("cpu", torch.float16).contiguous()
-    write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
+    write_whole(folder / ADAPTER_WEIGHTS, save(tensors, metadata={"format": "pt"}))
 
     # PEFT has the base's folder on this machine, which means nothing elsewhere
     config = replace(model.peft_config[ADAPTER], base_model_name_or_path=base, inference_mode=True)
@@ -198,7 +198,7 @@ def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
     shape = shape_of(base) if device == "cuda" else None
     if shape is not None:
         gib = torch.cuda.get_device_properties(0).total_memory / 2**30
-        reason = too_large(settings, shape, gib)
+        reason = why_too_large(settings, shape, gib)
         if reason:
             raise EngineUnavailableError(reason)
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from datasets import Dataset
@@ -32,12 +32,12 @@ from crag.training.lora.batches import SimilarLengths, in_parts
 from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
     IGNORED,
-    WEIGHTS_FILE,
     TokenExamples,
     load_tunable,
     save_adapter,
     tokenize,
 )
+from crag.weights.adapter_files import ADAPTER_WEIGHTS
 
 UNFINISHED = "unfinished"
 LOSSES_FILE = "losses.jsonl"
@@ -69,12 +69,19 @@ class TuningRun:
         return self.out / UNFINISHED
 
 
+class TunedAdapter(NamedTuple):
+    """What tuning tells of the adapter that it has written: the rows of `LOSSES_FILE`, and the examples in tokens."""
+
+    steps: list[dict[str, Any]]
+    tokens: TokenExamples
+
+
 def tune(
     settings: LoraTraining,
     examples: Sequence[TrainingExample],
     run: TuningRun,
-) -> tuple[list[dict[str, Any]], TokenExamples]:
-    """Tune one adapter and write it with its losses; return the rows of `LOSSES_FILE` and the examples.
+) -> TunedAdapter:
+    """Tune one adapter and write it with its losses.
 
     Raises UserError: an adapter or an unfinished run is in the way; FloatingPointError: the loss is not finite.
 
@@ -91,7 +98,7 @@ def tune(
         trainer = _build_trainer(settings, run, model, tokens)
         train(trainer, model, checkpoint)
 
-    return write_results(trainer, model, run, settings.base), tokens
+    return TunedAdapter(write_results(trainer, model, run, settings.base), tokens)
 
 
 def quiet_libraries() -> None:
@@ -156,7 +163,7 @@ def find_checkpoint(run: TuningRun) -> Path | None:
     # By number: as text "checkpoint-90" would come after "checkpoint-120"
     checkpoint = max(complete, key=_step_of_checkpoint, default=None)
 
-    has_adapter = (run.out / WEIGHTS_FILE).is_file()
+    has_adapter = (run.out / ADAPTER_WEIGHTS).is_file()
     # Neither hours of work nor a finished adapter is thrown away without being told to
     if checkpoint and not (run.resume or run.overwrite):
         raise UserError(f"{run.work} holds an unfinished run: --resume continues it, --overwrite discards it")

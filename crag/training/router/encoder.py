@@ -109,7 +109,7 @@ def _plain_name(name: str) -> str:
 
 
 class EncoderTrainer:
-    """Shared by all fits of a run; `epochs` shows their progress."""
+    """Shared by all fits of a run; `progress` counts the epochs of all of them."""
 
     def __init__(
         self,
@@ -117,13 +117,13 @@ class EncoderTrainer:
         examples: Examples,
         base: Path,
         device: str,
-        epochs: "tqdm[Any]",
+        progress: "tqdm[Any]",
     ) -> None:
         self._settings = settings
         self._examples = examples
         self._base = base
         self._device = device
-        self._bar = epochs
+        self._progress = progress
         self._tokenizer = QuestionTokenizer(base, MAX_TOKENS)
         self._tokens = self._tokenizer.tokens(examples.texts)
 
@@ -160,8 +160,8 @@ class EncoderTrainer:
                 raise FloatingPointError(
                     f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
                 )
-            self._bar.set_postfix_str(f"loss {np.mean(losses):.3f}", refresh=False)
-            self._bar.update()
+            self._progress.set_postfix_str(f"loss {np.mean(losses):.3f}", refresh=False)
+            self._progress.update()
         return tuned
 
     def _build_optimizer(self, tuned: TunedEncoder) -> torch.optim.AdamW:

@@ -109,13 +109,7 @@ def train(
         if settings.encoder and base:
             # One fit for each fold, and one for everything
             epochs.total = (settings.folds + 1) * settings.encoder.epochs
-            trainer = EncoderTrainer(
-                settings.encoder,
-                examples,
-                base,
-                device,
-                epochs,
-            )
+            trainer = EncoderTrainer(settings.encoder, examples, base, device, progress=epochs)
         held_out = _cross_validate(settings, examples, trainer) if settings.folds else None
         encoder = trainer.fit(everything).tensors() if trainer else {}
     ngrams = fit_ngrams(settings.ngrams, examples, everything)

@@ -65,7 +65,7 @@ class _AdapterBuilder:
 
         states_of_rows = op.gather(states, self._rows, integer(0))
         down = np.concatenate([stack.down for stack in tuned.values()])
-        lowered = op.matmul(states_of_rows, _matrix(down), False, True)
+        lowered = op.matmul(states_of_rows, _matrix(down), transpose_a=False, transpose_b=True)
         if len(self._adapters) > 1:
             owners = [owner for stack in tuned.values() for owner in stack.owners]
             lowered = op.multiply(lowered, self._gates_of(owners))
@@ -75,7 +75,7 @@ class _AdapterBuilder:
         if len(ranks) > 1:
             parts = op.variadic_split(lowered, integer(2), integers(*ranks)).outputs()
         for (name, stack), part in zip(tuned.items(), parts, strict=True):
-            change = op.matmul(part, _matrix(stack.up), False, True)
+            change = op.matmul(part, _matrix(stack.up), transpose_a=False, transpose_b=True)
             self._add_to_rows(products[name], change)
 
     def _add_to_rows(self, product: ov.Node, change: ov.Node) -> None:

@@ -91,7 +91,7 @@ class _GraphBuilder:
 
         normed = self._normalise(states, "model.norm")
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
-        logits = op.matmul(normed, self._matrix(head), False, True)
+        logits = op.matmul(normed, self._matrix(head), transpose_a=False, transpose_b=True)
 
         # The engine asks for the output by this name
         result = op.result(logits)
@@ -142,15 +142,7 @@ class _GraphBuilder:
         """Cosine and sine of the rotary embedding (Su et al. 2021), each (rows x 1 x new tokens x head size)."""
         # transformers 5 nests `rope_theta` in a table, earlier versions keep it at the top
         rope = self._config.get("rope_parameters") or self._config
-        exponents = (
-            np.arange(
-                0,
-                self._head_size,
-                2,
-                dtype=np.float32,
-            )
-            / self._head_size
-        )
+        exponents = np.arange(0, self._head_size, 2, dtype=np.float32) / self._head_size
         frequencies = (1.0 / rope["rope_theta"] ** exponents).astype(np.float32)
 
         # Positions as a column, frequencies as a row: (rows x new tokens x half the head size).
@@ -195,7 +187,7 @@ class _GraphBuilder:
         return op.multiply(normalised, self._vector(f"{name}.weight"))
 
     def _linear(self, states: ov.Node, name: str) -> ov.Node:
-        product = op.matmul(states, self._matrix(name), False, True)
+        product = op.matmul(states, self._matrix(name), transpose_a=False, transpose_b=True)
         # Llama's projections have no bias, Qwen2's q, k and v do
         if f"{name}.bias" not in self._weights:
             return product
@@ -229,11 +221,11 @@ class _GraphBuilder:
         # The heads of a token beside each other again.
         width = self._heads * self._head_size
         by_token = op.transpose(mixed, integers(0, 2, 1, 3))
-        return op.reshape(by_token, integers(0, 0, width), True)
+        return op.reshape(by_token, integers(0, 0, width), special_zero=True)
 
     def _split_heads(self, states: ov.Node, heads: int) -> ov.Node:
         """(rows x new tokens x width) -> (rows x heads x new tokens x head size)."""
-        split = op.reshape(states, integers(0, 0, heads, self._head_size), True)
+        split = op.reshape(states, integers(0, 0, heads, self._head_size), special_zero=True)
         return op.transpose(split, integers(0, 2, 1, 3))
 
     def _rotate(self, states: ov.Node, cosine: ov.Node, sine: ov.Node) -> ov.Node:
@@ -283,16 +275,8 @@ class _GraphBuilder:
         repetitions = self._heads // self._key_value_heads
         ones = op.constant(np.ones((1, 1, repetitions, 1, 1), np.float32))
         repeated = op.multiply(op.unsqueeze(past_and_new, integer(2)), ones)
-        return op.reshape(
-            repeated,
-            integers(
-                0,
-                self._heads,
-                -1,
-                self._head_size,
-            ),
-            True,
-        )
+        new_shape = integers(0, self._heads, -1, self._head_size)
+        return op.reshape(repeated, new_shape, special_zero=True)
 
     def _feed_forward(self, states: ov.Node, layer: str) -> ov.Node:
         gate = op.swish(self._linear(states, f"{layer}.mlp.gate_proj"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import GenerationRequest
-from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, Integers, Slot
+from crag.engines.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, BatchRow, Integers
 from crag.engines.llm.grammar import GrammarError
 from crag.engines.llm.guesses import TokenIndex
 
@@ -95,10 +95,10 @@ class Letters:
         return "".join(LETTERS[token] for token in tokens if token != END)
 
 
-def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Slot:
+def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> BatchRow:
     request = GenerationRequest(prompt=prompt, **more)
     tokens = [LETTERS.index(letter) for letter in prompt]
-    return Slot(request, tokens, limit, matcher, prefix=tuple(tokens[: len(request.shared_prefix)]))
+    return BatchRow(request, tokens, limit, matcher, prefix=tuple(tokens[: len(request.shared_prefix)]))
 
 
 def decoder_of(model: Alphabet) -> BatchDecoder:
@@ -106,7 +106,7 @@ def decoder_of(model: Alphabet) -> BatchDecoder:
     return BatchDecoder(*parts)
 
 
-def run(model: Alphabet, *rows: Slot, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
+def run(model: Alphabet, *rows: BatchRow, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
     model.prefill_tokens = prefill_tokens
     return decoder_of(model).run(rows, Deadline(seconds, lambda: model.now))
 

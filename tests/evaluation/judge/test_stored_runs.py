@@ -9,7 +9,7 @@ import pytest
 from crag.commands.compare import main as compare
 from crag.commands.judge import main
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.report.measured import read_finished_run
+from crag.evaluation.report.finished_run import read_finished_run
 from crag.evaluation.store import SavedRun
 from tests.evaluation.run_folders import record, write_run
 

@@ -16,7 +16,8 @@ from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.results import Result, Status
 from crag.mock_api.tables import SHIPPED_GRAPH
 from crag.settings import ScriptedEngine
-from crag.training.api_pairs import execute, read_pairs
+from crag.training.api_pairs.graph import execute
+from crag.training.api_pairs.pairs import read_pairs
 from crag.training.files import CARD_FILE
 from tests.engines.llm.llm_server import serve as serve_openai
 

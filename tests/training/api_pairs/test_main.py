@@ -11,7 +11,8 @@ from crag.graph.language import parse
 from crag.graph.schema import Domain
 from crag.graph.writing import load_bank
 from crag.mock_api.tables import SHIPPED_GRAPH
-from crag.training.api_pairs import BANK, REAL, company_names, groups_of, read_pairs
+from crag.training.api_pairs.entities import company_names, groups_of
+from crag.training.api_pairs.pairs import BANK, REAL, read_pairs
 from crag.training.files import CARD_FILE
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"

@@ -68,13 +68,12 @@ def signed_names(text: str) -> dict[str, set[str]]:
         sign = _SAME_SIGNS.get(match["sign"], match["sign"])
         names.setdefault(match["name"], set()).add(sign)
     for match in _SPOKEN.finditer(text):
-        # "a sharp" and "a star" are names, "a plus" is an article and its noun
-        is_article = match["name"] in _NOT_NAMES and not (
-            match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
-        )
-        if not is_article:
-            sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
-            names.setdefault(match["name"], set()).add(sign)
+        # "a plus" is the grade A+, but "a star" and "a flat" are an article and its noun
+        is_grade = match["name"] == "a" and match["sign"] not in {"sharp", "flat", "star"}
+        if match["name"] in _NOT_NAMES and not is_grade:
+            continue
+        sign = _SPOKEN_SIGNS[match["sign"].replace("-", " ")]
+        names.setdefault(match["name"], set()).add(sign)
     return names
 
 
@@ -219,13 +218,13 @@ _ASKS_WHERE = re.compile(r"\bwhere\b|\b(?:in|at) (?:what|which)\b")
 """A suburb of Oslo is in Oslo."""
 
 
-def is_only_related(gold: str, prediction: str, question: str) -> str | None:
-    """How the prediction only names somebody or something related to the gold answer; None if it names the gold answer.
+def find_only_relation(gold: str, prediction: str, question: str) -> str | None:
+    """The relation, if the prediction only names somebody or something related to the gold answer; None if it names it.
 
     All texts are from `plain_text`. Every mention must be such a complement. What the question asks for is none:
     "whose daughter" is answered by "the daughter of Ann Lee".
 
-    >>> is_only_related("ann lee", "jon ek, the husband of ann lee", "who founded it?")
+    >>> find_only_relation("ann lee", "jon ek, the husband of ann lee", "who founded it?")
     'husband'
     """
     gold = gold.strip(" .!\"'")
@@ -244,12 +243,8 @@ def is_only_related(gold: str, prediction: str, question: str) -> str | None:
     return relation
 
 
-def _find_relation(
-    text: str,
-    start: int,
-    end: int,
-    question: str,
-) -> str | None:
+def _find_relation(text: str, start: int, end: int, question: str) -> str | None:
+    """How somebody or something else is related to the name at this place of a text; None if the name stands alone."""
     before = text[max(0, start - _LOOK_BACK) : start]
     if before[-1:].isalnum() or text[end : end + 1].isalnum():
         return ""  # the gold answer inside another word is no mention at all

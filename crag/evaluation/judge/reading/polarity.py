@@ -1,6 +1,7 @@
 """Yes and no, also without the word: "He did.", "Certainly not.", "That is correct"."""
 
 import re
+from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
 
@@ -58,17 +59,23 @@ _ABOUT_PRONOUN = re.compile(rf"{_AUXILIARY}(?:n't)?\s(?:{'|'.join(sorted(_PRONOU
 _FIRST_SENTENCE = re.compile(r"[^.!?\n;,]{1,200}")
 
 
-def read_leading_word(text: str) -> tuple[bool, str, int] | None:
-    """Whether a text begins with a word that means yes, that word and its end; None if it begins otherwise.
+class LeadingWord(NamedTuple):
+    """A word or phrase at the beginning of a text that means yes or no, and where it ends."""
+
+    is_yes: bool
+    end: int
+
+
+def read_leading_word(text: str) -> LeadingWord | None:
+    """The word that means yes or no at the beginning of a text; None if it begins otherwise.
 
     >>> read_leading_word("certainly not, he lost")
-    (False, 'certainly not', 13)
+    LeadingWord(is_yes=False, end=13)
     """
     match = _LEADING.match(text)
     if match is None:
         return None
-    word = match["yes"] or match["no"]
-    return match["yes"] is not None, word, match.end()
+    return LeadingWord(match["yes"] is not None, match.end())
 
 
 def read_polarity(text: str, question: str = "") -> bool | None:
@@ -85,7 +92,7 @@ def read_polarity(text: str, question: str = "") -> bool | None:
 
     leading = read_leading_word(text)
     if leading is not None:
-        return leading[0]
+        return leading.is_yes
     return _read_short_reply(text, question)
 
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, currency_before, is_money, units_at
+from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, UnitsInText, currency_before, is_money, units_at
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
 # "m" stands for a million only beside a currency: see `currency_letter` below
@@ -251,7 +251,8 @@ def _read_quantity(text: str, match: re.Match[str]) -> AnswerQuantity:
     decimals = len(digits.partition(".")[2])
     scale = _read_scale(match)
     # Only four bare digits can be a decade: "1930s", but "1,930 s" are seconds
-    units, end = _read_units(text, match, is_year=scale == 1 and match["digits"].isdigit() and len(digits) == 4)
+    may_be_decade = scale == 1 and match["digits"].isdigit() and len(digits) == 4
+    units, end = _read_units(text, match, may_be_decade=may_be_decade)
 
     # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
     is_in_brackets = match.start() <= 1 and text[: match.start()] == "(" and text[end:].strip(" .") == ")"
@@ -288,24 +289,24 @@ def _read_scale(match: re.Match[str]) -> float:
     return scale
 
 
-def _read_units(text: str, match: re.Match[str], *, is_year: bool) -> tuple[tuple[Unit, ...], int]:
-    """The possible units of a number and its end: a currency before it, else what follows."""
+def _read_units(text: str, match: re.Match[str], *, may_be_decade: bool) -> UnitsInText:
+    """The possible units of a number, which end the number too: a currency before it, else what follows."""
     end = match.end()
     if match["percent"]:
-        return (PERCENT,), end
-    if match["ordinal"] or (is_year and text[end : end + 1] == "s"):
-        return (), end  # 3rd, the 1930s
+        return UnitsInText((PERCENT,), end)
+    if match["ordinal"] or (may_be_decade and text[end : end + 1] == "s"):
+        return UnitsInText((), end)  # 3rd, the 1930s
 
     # Without a currency the letter is a unit: "75m tall".
     if match["currency_letter"] and not match["currency"]:
         end = match.start("currency_letter")
-    following, unit_end = units_at(text, end)
+    following = units_at(text, end)
     if not match["currency"]:
-        return following, unit_end
+        return following
 
     # "$5 dollars" names the currency twice.
-    is_named_twice = bool(following) and is_money(following[0])
-    return (currency_before(match["currency"]),), unit_end if is_named_twice else end
+    is_named_twice = bool(following.units) and is_money(following.units[0])
+    return UnitsInText((currency_before(match["currency"]),), following.end if is_named_twice else end)
 
 
 def _with_context(text: str, quantity: AnswerQuantity) -> AnswerQuantity:

@@ -1,6 +1,7 @@
 """Compares quantities: their values in any unit, at most rounded, and their bounds."""
 
 from dataclasses import replace
+from itertools import product
 
 from crag.evaluation.judge.reading.quantities import AnswerQuantity, Bound
 from crag.evaluation.judge.reading.units import in_base_unit, is_money
@@ -19,6 +20,7 @@ _EXACT_DIMENSIONS = frozenset({"time", "calendar"})
 # What arithmetic with floats alone makes of equal values
 _FLOAT_ERROR = 1e-9
 _ROUND_STEP = 1_000
+"""A value that is written in whole thousands is rounded."""
 _ROUND = 100
 """From here on "over 4,000" is another way to write 4,000 for a bound that is gold; "over 7" is not 7."""
 
@@ -55,12 +57,11 @@ def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     # One of them is bare, so there is nothing to convert
     if not gold.units or not answer.units:
         return _same_value(_in_whole_currency(gold), _in_whole_currency(answer))
-    return any(
-        _same_in_base_unit(gold, gold_unit, answer, answer_unit)
-        for gold_unit in gold.units
-        for answer_unit in answer.units
-        if gold_unit.dimension == answer_unit.dimension
-    )
+    for gold_unit, answer_unit in product(gold.units, answer.units):
+        is_same_dimension = gold_unit.dimension == answer_unit.dimension
+        if is_same_dimension and _same_in_base_unit(gold, gold_unit, answer, answer_unit):
+            return True
+    return False
 
 
 def _in_whole_currency(quantity: AnswerQuantity) -> AnswerQuantity:
@@ -145,7 +146,7 @@ def same_bound(
         limit,
         value,
         is_gold=limit is gold,
-        is_loose=is_approximate,
+        is_approximate=is_approximate,
         asks_limit=asks_limit,
     )
 
@@ -155,7 +156,7 @@ def _allows_equal(
     value: AnswerQuantity,
     *,
     is_gold: bool,
-    is_loose: bool,
+    is_approximate: bool,
     asks_limit: bool,
 ) -> bool:
     """Whether the limit of a bound and the same value without one agree."""
@@ -167,5 +168,5 @@ def _allows_equal(
         return False
 
     # "over 4,000" often stands for 4,032 written as 4,000
-    is_round = abs(limit.value) >= _ROUND and (is_gold or is_loose or value.step >= _ROUND_STEP)
+    is_round = abs(limit.value) >= _ROUND and (is_gold or is_approximate or value.step >= _ROUND_STEP)
     return is_round or (asks_limit and not is_gold)

@@ -163,7 +163,8 @@ def read_clocks(text: str) -> list[Clock]:
 
 def _read_clock(match: re.Match[str]) -> Clock | None:
     if match["noon"] or match["midnight"]:
-        return Clock(_HALF_DAY if match["noon"] else 0, True, match.start(), match.end())
+        minutes = _HALF_DAY if match["noon"] else 0
+        return Clock(minutes, is_sure=True, start=match.start(), end=match.end())
 
     # "half past 7" needs no other sign that it is a time
     is_told = match["told_hour"] is not None
@@ -195,7 +196,7 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     # 7:30 may be morning or evening, 19:30 and 0:30 may not
     is_sure = bool(half_day) or hour > 12 or hour == 0
     # 24:00 and a quarter to midnight wrap around
-    return Clock(minutes % (2 * _HALF_DAY), is_sure, match.start(), match.end())
+    return Clock(minutes % (2 * _HALF_DAY), is_sure, start=match.start(), end=match.end())
 
 
 def same_clock(gold: Clock, answer: Clock) -> bool:

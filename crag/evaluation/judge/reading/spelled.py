@@ -8,6 +8,7 @@ Why not a library: of the parsers tried, pint takes 0.4 s to import and another 
 import functools
 import re
 import unicodedata
+from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
 from crag.text.matching import NUMBER_WORDS, normalise_text
@@ -206,26 +207,34 @@ def _write_words_in_digits(text: str) -> str:
     pieces: list[str] = []
     end = 0
     # Positions of the lower-case text fit: both have the same length
-    for start, stop, digits in _find_spelled_numbers(lowered):
-        pieces += [text[end:start], digits]
-        end = stop
+    for spelled in _find_spelled_numbers(lowered):
+        pieces += [text[end : spelled.start], spelled.digits]
+        end = spelled.end
     return "".join([*pieces, text[end:]]) if pieces else text
 
 
-def _find_spelled_numbers(text: str) -> list[tuple[int, int, str]]:
-    """Start, end and digits of each number of several words; years such as "nineteen eighty-four" too."""
-    spelled: list[tuple[int, int, str]] = []
+class _SpelledNumber(NamedTuple):
+    """Where a number in words stands in a text, and its digits."""
+
+    start: int
+    end: int
+    digits: str
+
+
+def _find_spelled_numbers(text: str) -> list[_SpelledNumber]:
+    """The numbers of several words in a text, in order; years such as "nineteen eighty-four" too."""
+    spelled: list[_SpelledNumber] = []
     for match in _SPELLED_YEAR.finditer(text):
         century = NUMBER_WORDS[match["century"]]
         year = _below_1000(match["year"].replace("oh", ""))
-        spelled.append((match.start(), match.end(), f"{century}{year:02d}"))
-    years = {start for start, _, _ in spelled}
+        spelled.append(_SpelledNumber(match.start(), match.end(), f"{century}{year:02d}"))
+    starts_of_years = {year.start for year in spelled}
 
     if _LARGE.search(text):
         for match in _CARDINAL.finditer(text):
             is_large = _LARGE.search(match[0])
-            if is_large and match.start() not in years:
-                spelled.append((match.start(), match.end(), _cardinal_in_digits(match[0])))
+            if is_large and match.start() not in starts_of_years:
+                spelled.append(_SpelledNumber(match.start(), match.end(), _cardinal_in_digits(match[0])))
     return sorted(spelled)
 
 

@@ -6,6 +6,7 @@ power, temperature and more currencies. Not pint: its registry takes 0.7 s to st
 
 import re
 from fractions import Fraction
+from typing import NamedTuple
 
 from crag.text.matching import CURRENCIES, PERCENT, UNITS, Unit
 
@@ -41,11 +42,14 @@ _FOREIGN = {
 }
 _FOREIGN_UNITS = {name: Unit(name, f"money in {name}") for name in _FOREIGN}
 # Of the foreign forms only codes and signs: nobody writes "swiss franc 5"
+_FOREIGN_PREFIXES: dict[str, Unit] = {}
+for _name, _forms in _FOREIGN.items():
+    _FOREIGN_PREFIXES |= {form: _FOREIGN_UNITS[_name] for form in _forms if len(form) <= 3}
 _PREFIXES = {
     "us$": CURRENCIES["$"], "usd": CURRENCIES["$"], "eur": CURRENCIES["€"], "gbp": POUNDS_STERLING,
     "jpy": CURRENCIES["¥"], "inr": CURRENCIES["₹"], "rs": CURRENCIES["₹"], "rs.": CURRENCIES["₹"],
     **CURRENCIES,
-    **{form: _FOREIGN_UNITS[name] for name, forms in _FOREIGN.items() for form in forms if len(form) <= 3},
+    **_FOREIGN_PREFIXES,
 }  # fmt: skip
 """What comes before an amount of money, in lower case."""
 
@@ -158,21 +162,28 @@ _ASKED_UNIT = re.compile(r"\b(?:how many|how much|in(?: how many)?)\s(?=[a-z°])
 """What a unit follows in a question: "how many miles", "in kilometres"."""
 
 
-def units_at(text: str, position: int) -> tuple[tuple[Unit, ...], int]:
-    """The possible units whose spelling begins at the position, after a blank or hyphen, and its end.
+class UnitsInText(NamedTuple):
+    """The possible units of a number, none if none is named, and the end of their spelling in the text."""
+
+    units: tuple[Unit, ...]
+    end: int
+
+
+def units_at(text: str, position: int) -> UnitsInText:
+    """The possible units whose spelling begins at the position, after a blank or hyphen.
 
     >>> units_at("5 miles", 1)
-    ((Unit(name='miles', dimension='length', size=Fraction(201168, 125)),), 7)
+    UnitsInText(units=(Unit(name='miles', dimension='length', size=Fraction(201168, 125)),), end=7)
     """
     # "5 miles", "5-mile" and "5miles"
     gap = _UNIT_AFTER.match(text, position)
     start = gap.end() if gap else position
     match = _UNIT.match(text, start)
     if match is None or match.lastgroup is None:
-        return (), position
+        return UnitsInText((), position)
 
     unit = _ALL[int(match.lastgroup.removeprefix("u"))][1]
-    return (unit, *_OTHER_MEANINGS.get(unit.name, ())), match.end()
+    return UnitsInText((unit, *_OTHER_MEANINGS.get(unit.name, ())), match.end())
 
 
 def currency_before(symbol: str) -> Unit:

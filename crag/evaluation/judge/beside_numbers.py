@@ -7,7 +7,7 @@ from crag.evaluation.judge.base import ReadClaim
 from crag.evaluation.judge.reading import AnswerQuantity, AnswerReading, Clock, Series
 from crag.text.matching import content, tokens, words
 
-UNIT_WORDS = frozenset(
+ORDINARY_WORDS = frozenset(
     words(
         "year month week day hour minute second mile kilometer km meter metre foot feet inch inche pound dollar usd "
         "us euro people percent million billion trillion thousand hundred time old award movie film album "
@@ -17,7 +17,7 @@ UNIT_WORDS = frozenset(
         "decrease increase up down lower higher century lost bps crore lakh"
     )
 )
-"""Words beside a number that are no names."""
+"""Words that stand beside any number, such as units, and name nothing."""
 _ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
 """What stands between two values of one quantity: "324 m (1,063 ft)"."""
 

@@ -7,7 +7,8 @@ import pytest
 
 from crag.core.files import DatasetError
 from crag.evaluation.report.confidence import Estimate, collect_estimates, reliability
-from crag.evaluation.report.measured import WHOLE_BATCH, read_finished_run, stage_budgets
+from crag.evaluation.report.finished_run import read_finished_run
+from crag.evaluation.report.stage_seconds import WHOLE_BATCH, stage_budgets
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.evaluation.report.example import FIRING, record, trace, write_run
