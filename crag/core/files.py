@@ -5,6 +5,7 @@ import fcntl
 import json
 import mmap
 import os
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,6 +141,23 @@ def parse_object(location: str, line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DatasetError(f"{location}: expected a JSON object, found {shorten_repr(value)}")
     return value
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """The tables of a TOML file, with or without a byte order mark.
+
+    Raises ValueError with the reason in one line: not TOML in UTF-8.
+    """
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text ({error.reason} at byte {error.start})") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError as error:
+        # A number of thousands of digits; after the semicolon Python explains how to lift its limit.
+        reason, _, _ = str(error).partition("; use sys.")
+        raise ValueError(reason) from None
 
 
 def shorten_repr(value: object) -> str:

@@ -8,15 +8,14 @@ import hashlib
 import os
 import re
 import time
-import tomllib
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from crag.core.files import UserError
+from crag.core.files import UserError, parse_toml
 from crag.core.places import REPOSITORY
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
@@ -261,7 +260,7 @@ class Manifest(_Frozen):
 
 def parse_manifest(text: str) -> Manifest:
     """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
-    tables = tomllib.loads(text)
+    tables = parse_toml(text.encode())
     entries = tables.get("models", {})
     # The key of a table is the model's name; an entry need not repeat it
     models = {name: {"name": name, **entry} for name, entry in entries.items()}
@@ -286,13 +285,25 @@ def cache_folder() -> Path:
 
 
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record."""
+    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record.
+
+    A damaged record is none: `crag models fetch` hashes all files without one, and writes it anew.
+    """
     record = folder / RECORD_NAME
     if not record.is_file():
         return {}
-    tables = tomllib.loads(record.read_text(encoding="utf-8"))
-    files: dict[str, dict[str, Any]] = tables.get("files", {})
-    return files
+    try:
+        files: object = parse_toml(record.read_bytes()).get("files")
+    except ValueError:
+        return {}
+
+    is_whole = isinstance(files, dict) and all(map(_is_file_record, files.values()))
+    return cast("dict[str, dict[str, Any]]", files) if is_whole else {}
+
+
+def _is_file_record(facts: object) -> bool:
+    """Whether a record says what its readers need."""
+    return isinstance(facts, dict) and isinstance(facts.get("sha256"), str) and isinstance(facts.get("size"), int)
 
 
 def is_stand_in(folder: Path) -> bool:
