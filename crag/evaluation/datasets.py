@@ -151,10 +151,9 @@ def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) 
     raise DatasetError(f"{source}: none of its {left_out:,} rows is of split {split} (--split {Split.ANY} reads all)")
 
 
-def count_rows(path: str | Path, limit: int | None = None) -> int:
-    """The number of rows of `read_rows`, without parsing them."""
-    lines = _read_lines(Path(path), dataset_files(path), QUESTIONS)
-    return sum(1 for _ in islice(lines, limit))
+def count_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> int:
+    """The number of rows of `read_rows`, and a check of each. Raises DatasetError: as while reading."""
+    return sum(1 for _ in read_rows(path, limit, split))
 
 
 def is_question_file(path: Path) -> bool:
