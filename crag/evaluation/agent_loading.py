@@ -32,7 +32,7 @@ def load_agent_class(path: str) -> Callable[[], Any]:
         raise AgentStartError(
             f"agent {path}: the module has no attribute {attribute!r}, expected as in {DEFAULT_AGENT}"
         )
-    agent_class: Callable[[], Any] = getattr(module, attribute)
+    agent_class: object = getattr(module, attribute)
     if not callable(agent_class):
         kind = type(agent_class).__name__
         raise AgentStartError(f"agent {path}: {attribute!r} is a {kind}, expected a class, as in {DEFAULT_AGENT}")
