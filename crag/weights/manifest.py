@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
 from crag.core.files import UserError, parse_toml
 from crag.core.places import REPOSITORY
@@ -44,6 +44,10 @@ _SECONDS_PER_DAY = 86_400
 
 class WeightsMissingError(UserError, RuntimeError):
     """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
+
+
+class ManifestError(UserError, ValueError):
+    """The manifest cannot be read; the message names file and field."""
 
 
 class UnknownModelError(UserError):
@@ -267,10 +271,24 @@ def parse_manifest(text: str) -> Manifest:
     return Manifest.model_validate({**tables, "models": models})
 
 
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file. Raises ManifestError: it is missing, no TOML, or a field is wrong."""
+    try:
+        return parse_manifest(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        reason = f'key "{".".join(map(str, fault["loc"]))}": {fault["msg"]}'
+    except (ValueError, TypeError, AttributeError) as error:  # of the last two: `models` or an entry is no table
+        reason = f"not a manifest: {error}"
+    raise ManifestError(f"{path}: {reason}; `git checkout` brings the shipped one back")
+
+
 @lru_cache(maxsize=1)
 def load_manifest() -> Manifest:
-    """The shipped manifest."""
-    return parse_manifest(MANIFEST_FILE.read_text(encoding="utf-8"))
+    """The shipped manifest. Raises ManifestError."""
+    return read_manifest(MANIFEST_FILE)
 
 
 # --- a model's folder -------------------------------------------------------------------------------------------------

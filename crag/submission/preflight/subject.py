@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from crag.core.files import parse_toml
 from crag.settings import Settings, SettingsError, load_settings
 from crag.submission.preflight import CHALLENGES
-from crag.weights.manifest import Manifest, parse_manifest
+from crag.weights.manifest import Manifest, ManifestError, read_manifest
 
 DESCRIPTION = "aicrowd.json"
 """The file that names the challenge."""
@@ -143,8 +143,11 @@ class Subject:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """`crag/weights/manifest.toml` of the tree."""
-        return parse_manifest((self.root / "crag" / "weights" / "manifest.toml").read_text(encoding="utf-8"))
+        """`crag/weights/manifest.toml` of the tree; raises NotApplicableError."""
+        try:
+            return read_manifest(self.root / "crag" / "weights" / "manifest.toml")
+        except ManifestError as error:
+            raise NotApplicableError(str(error)) from None
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
         """The output of a git command that only reads; raises NotApplicableError."""
