@@ -160,8 +160,8 @@ def _results(
             policy=RetryPolicy(options.retry_lost, options.stop_after_lost),
             say=say,
         ).run()
-    except AgentStartError:
-        # Nothing was answered, so an empty run must not block the same command
+    except (AgentStartError, DatasetError):
+        # If nothing was answered, no empty run is left
         store.discard_if_new()
         raise
     finally:
