@@ -5,7 +5,6 @@ boilerplate that does not belong into a text. The marks come from looking at the
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, median
 from time import process_time
 
-from crag.core.files import DatasetError
+from crag.core.files import DatasetError, parse_toml
 from crag.evaluation.datasets import DEFAULT_DATASET
 
 MARKED_FACTS = DEFAULT_DATASET.parents[1] / "reading/facts.toml"
@@ -82,8 +81,8 @@ def read_marked_pages(path: Path) -> list[MarkedPage]:
     Raises DatasetError: the file is not readable, or names a kind of facts that is not in `KINDS`.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = parse_toml(path.read_bytes())
+    except ValueError as error:
         raise DatasetError(f"{path}: not valid TOML ({error})") from None
 
     pages: list[MarkedPage] = []

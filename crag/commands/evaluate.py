@@ -161,8 +161,8 @@ def _run(
             policy=RetryPolicy(options.retry_lost, options.stop_after_lost),
             say=say,
         ).run()
-    except AgentStartError:
-        # Nothing was answered, so an empty run must not block the same command
+    except (AgentStartError, DatasetError):
+        # If nothing was answered, no empty run is left
         store.discard_if_new()
         raise
     finally:
@@ -383,7 +383,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     )
     existing = group.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="continue the run in DIR, and ask lost questions again")
-    existing.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
+    existing.add_argument("--overwrite", action="store_true", help="replace the run in DIR, once this one has answers")
     add_progress_argument(group)
     group.add_argument("--quiet", action="store_true", help="no progress")
 

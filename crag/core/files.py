@@ -1,10 +1,12 @@
 """Files that survive interruptions: atomic writes, growing JSON lines, folder locks."""
 
 import bz2
+import codecs
 import fcntl
 import json
 import mmap
 import os
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,9 +129,14 @@ def parse_object(location: str, line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
     except UnicodeDecodeError as error:
-        raise DatasetError(f"{location}: not UTF-8 text ({error.reason} at byte {error.start})") from None
+        is_utf_16 = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        fault = "UTF-16 text, save it as UTF-8" if is_utf_16 else f"{error.reason} at byte {error.start}"
+        raise DatasetError(f"{location}: not UTF-8 text ({fault})") from None
     except json.JSONDecodeError as error:
-        raise DatasetError(f"{location}: not valid JSON ({error.msg} at column {error.colno})") from None
+        # The beginning of a file that was written with indents
+        is_spread = line.strip() in {b"{", b"["}
+        fault = "write each object in one line" if is_spread else f"{error.msg} at column {error.colno}"
+        raise DatasetError(f"{location}: not valid JSON ({fault})") from None
     except RecursionError:
         raise DatasetError(f"{location}: JSON nested too deeply") from None
     except ValueError as error:
@@ -138,8 +145,26 @@ def parse_object(location: str, line: bytes) -> dict[str, Any]:
         raise DatasetError(f"{location}: not valid JSON ({reason})") from None
 
     if not isinstance(value, dict):
-        raise DatasetError(f"{location}: expected a JSON object, found {shorten_repr(value)}")
+        remedy = "; write one object a line, without a list around them" if isinstance(value, list) else ""
+        raise DatasetError(f"{location}: expected a JSON object, found {shorten_repr(value)}{remedy}")
     return value
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """The tables of a TOML file, with or without a byte order mark.
+
+    Raises ValueError with the reason in one line: not TOML in UTF-8.
+    """
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text ({error.reason} at byte {error.start})") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError as error:
+        # A number of thousands of digits; after the semicolon Python explains how to lift its limit.
+        reason, _, _ = str(error).partition("; use sys.")
+        raise ValueError(reason) from None
 
 
 def shorten_repr(value: object) -> str:

@@ -21,6 +21,8 @@ def load_agent_class(path: str) -> Callable[[], Any]:
     """
     # The last colon: a path may have others
     module_name, _, attribute = path.rpartition(":")
+    if not (module_name and attribute):
+        raise AgentStartError(f"agent {path}: expected MODULE:CLASS or FILE.py:CLASS, as in {DEFAULT_AGENT}")
     if module_name.endswith(".py"):
         module = _import_file(Path(module_name).resolve())
     else:
@@ -30,7 +32,10 @@ def load_agent_class(path: str) -> Callable[[], Any]:
         raise AgentStartError(
             f"agent {path}: the module has no attribute {attribute!r}, expected as in {DEFAULT_AGENT}"
         )
-    agent_class: Callable[[], Any] = getattr(module, attribute)
+    agent_class: object = getattr(module, attribute)
+    if not callable(agent_class):
+        kind = type(agent_class).__name__
+        raise AgentStartError(f"agent {path}: {attribute!r} is a {kind}, expected a class, as in {DEFAULT_AGENT}")
     return agent_class
 
 

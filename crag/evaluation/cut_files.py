@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"(?P<stem>.{1,250})\.part(?P<number>\d{1,9})")
 
+_UNREAD = {
+    **dict.fromkeys((".gz", ".xz", ".zst", ".lz4"), "unpack it first, or pack it with bzip2"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), "write it as JSON lines, such as with `to_json` of pandas"),
+}
+"""Endings of question files that people have elsewhere, with what helps."""
+
 
 def name_without_part(path: Path) -> str:
     """The name that the parts of a cut file have in common.
@@ -25,13 +32,16 @@ def name_without_part(path: Path) -> str:
 
 
 def dataset_files(path: str | Path) -> list[Path]:
-    """The file, or its parts in order; raises DatasetError: the file or a part is missing, or it is an archive."""
+    """The file, or its parts in order; raises DatasetError: the file or a part is missing, or its kind is not read."""
     path = Path(path)
     # Either name of a cut file is accepted: that of a part or the common one
     part = _PART.fullmatch(path.name)
     stem = part["stem"] if part else path.name
     if stem.lower().endswith((".tar", ".tar.bz2", ".tbz2", ".tar.gz", ".zip")):
         raise DatasetError(f"{path}: an archive is not read; `crag data fetch` unpacks those of CRAG")
+    remedy = _UNREAD.get(Path(stem).suffix.lower())
+    if remedy is not None:
+        raise DatasetError(f"{path}: files of this kind are not read; {remedy}")
     if part is None and path.is_file():
         return [path]
 

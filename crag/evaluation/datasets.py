@@ -102,7 +102,7 @@ def read_rows(
         path: The file, the first part of a cut file, or the common name of its parts.
         limit: Maximum number of rows.
         split: Leaves out rows of other splits.
-    Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
+    Raises DatasetError: missing file (at once); or, while reading, an invalid row, or no row, or none of the split.
     """
     source = Path(path)
     files = dataset_files(source)  # now, not with the first row
@@ -122,8 +122,8 @@ def read_records(
     """The JSON objects of a file with their places, in any form of `read_rows`, without checking values.
 
     A field of `RECORD_FIELDS` may be written with other capitals or blanks.
-    Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of
-    `split`.
+    Raises DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row, or
+    none of `split`.
     """
     source = Path(path)
     files = dataset_files(source)
@@ -145,16 +145,16 @@ def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) 
         else:
             left_out += 1
 
-    if left_out and is_empty:
-        raise DatasetError(
-            f"{source}: none of its {left_out:,} rows is of split {split} (--split {Split.ANY} reads all)"
-        )
+    if not is_empty:
+        return
+    if not left_out:
+        raise DatasetError(f"{source}: it has no rows")
+    raise DatasetError(f"{source}: none of its {left_out:,} rows is of split {split} (--split {Split.ANY} reads all)")
 
 
-def count_rows(path: str | Path, limit: int | None = None) -> int:
-    """The number of rows of `read_rows`, without parsing them."""
-    lines = _read_lines(Path(path), dataset_files(path), QUESTIONS)
-    return sum(1 for _ in islice(lines, limit))
+def count_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> int:
+    """The number of rows of `read_rows`, and a check of each. Raises DatasetError: as while reading."""
+    return sum(1 for _ in read_rows(path, limit, split))
 
 
 def is_question_file(path: Path) -> bool:
@@ -345,7 +345,7 @@ def alternative_answers(record: Record) -> list[str]:
     answers = value
     if isinstance(value, str):
         # No JSON: `answers` stays a string and is refused below, with the value as it was.
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError, RecursionError):
             answers = json.loads(value.strip() or "[]")
 
     is_valid = isinstance(answers, list) and all(isinstance(answer, str | int | float) for answer in answers)

@@ -74,10 +74,15 @@ def graph_server_fault(address: str) -> str | None:
             )
         if not reply.ok:
             return f"status {reply.status_code} for {PROBE_PATH}"
-        return None if "result" in reply.json() else 'its reply has no "result"'
+        content = reply.json()
     except requests.Timeout:
         return f"no reply in {PROBE_SECONDS:g} s"
     except requests.JSONDecodeError:
         return "its reply is not JSON"
     except requests.RequestException as error:
         return "connection refused" if "refused" in str(error) else type(error).__name__
+    except (ValueError, RecursionError):  # a number of thousands of digits; nested too deeply
+        return "its reply is not JSON that can be read"
+
+    has_result = isinstance(content, dict) and "result" in content
+    return None if has_result else 'its reply has no "result"'

@@ -24,7 +24,9 @@ from crag.evaluation.store import RESULTS, RunStore
 from crag.evaluation.worker import BatchResult, Worker
 
 COUNTED_SIZE = 1 << 30
-"""Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
+"""Rows of larger files are not read first (minutes of decompression): a fault in one is found when it is reached, and
+the time left is unknown.
+"""
 
 
 def _print_nothing(_: str) -> None:
@@ -61,9 +63,9 @@ class Evaluation:
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
-        Raises DatasetError: the file has no questions or an invalid row (what was finished before is kept), or the run
-        to resume has another batch size or model or cannot continue to `limit`; AgentStartError: the agent cannot be
-        built; DeadServerError: batch after batch was lost (what was finished before is kept).
+        Raises DatasetError: the file has no questions or an invalid row (in a large file what was finished before it is
+        kept), or the run to resume has another batch size or model or cannot continue to `limit`; AgentStartError: the
+        agent cannot be built; DeadServerError: batch after batch was lost (what was finished before is kept).
         """
         try:
             self._ask_unanswered()
@@ -234,18 +236,15 @@ class Evaluation:
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
-    """The number of questions of a run; None where counting would take minutes.
-    Raises DatasetError: the file has none.
+    """The number of questions of a run; of a file over `COUNTED_SIZE` only the limit, if there is one.
+
+    All rows up to the limit are checked: a question is answered only if all can be asked, because a run of a file that
+    was corrected later cannot be resumed. Raises DatasetError: a row is invalid, or there is none.
     """
     # Also checks that the file exists
     size = sum(part.stat().st_size for part in dataset_files(dataset))
-    if size > COUNTED_SIZE or split.number is not None:
-        return limit
-
-    count = count_rows(dataset, limit)
-    if not count and limit != 0:
-        raise DatasetError(f"{dataset}: it has no questions")
-    return count
+    # A split of its own, as that of the run counts the rows that are left out
+    return limit if size > COUNTED_SIZE else count_rows(dataset, limit, Split(split.number))
 
 
 def running_score(rows: Iterable[Mapping[str, Any]]) -> str:

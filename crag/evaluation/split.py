@@ -40,7 +40,7 @@ class Split:
         split = record.data.get(self.FIELD, "")  # "" for no field, as null marks an artificial row
         if split is None:
             return True
-        if not isinstance(split, int):
+        if not isinstance(split, int) or isinstance(split, bool):
             fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
             raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
 

@@ -111,7 +111,8 @@ class RunStore:
     """The open folder of one run. `records` are the finished questions, `run` is the contents of run.json.
 
     The folder is created if absent. The signature without the versions must be equal whenever the run is resumed.
-    `resume` continues the run in the folder, `overwrite` deletes it.
+    `resume` continues the run in the folder. `overwrite` deletes it once this run has answers: one that cannot start
+    costs no other.
     Raises DatasetError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another
     run, or it cannot be written; UserError: another evaluator is writing there.
     """
@@ -128,6 +129,8 @@ class RunStore:
         self.records: dict[RowKey, dict[str, Any]] = {}
         # Whether the file still holds earlier rows of questions that were asked again
         self._has_replaced = False
+        # Whether the folder holds another run, which stays until this one has answers
+        self._has_other_run = False
         # Asked before the lock, which creates the folder
         self._is_new = not folder.exists()
 
@@ -149,10 +152,15 @@ class RunStore:
     def update(self, **changes: object) -> None:
         """Change fields of run.json, such as the batch size, so that a resumed run has the same batches."""
         self.run = self.run.model_copy(update=changes)
-        write_json(self.folder / RUN, self.run.model_dump(), indent=2)
+        if not self._has_other_run:
+            write_json(self.folder / RUN, self.run.model_dump(), indent=2)
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Save a finished batch. Traces go first: a question counts as finished by its prediction alone."""
+        if self._has_other_run:
+            delete_run(self.folder)
+            self._has_other_run = False
+            self.update()
         # If the run dies between the two, the trace is orphaned and the batch asked again
         append_rows(self.folder / TRACES, traces)
         append_rows(self.folder / PREDICTIONS, records)
@@ -223,9 +231,12 @@ class RunStore:
         resume: bool,
         overwrite: bool,
     ) -> RunFile:
-        """Empty the folder or take over its answers; returns the contents of run.json to begin with."""
-        if overwrite or not self._has_answers():
+        """Take over the answers of the folder, or empty it if it has none; returns the run.json to begin with."""
+        if not self._has_answers():
             delete_run(self.folder)
+            return new_run
+        if overwrite:
+            self._has_other_run = True
             return new_run
         if not resume:
             raise DatasetError(

@@ -2,14 +2,15 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from crag.core.files import parse_toml
 from crag.core.places import REPOSITORY
+from crag.core.text import encodable
 from crag.settings.agent import Settings
 from crag.settings.base import StrictModel
 from crag.settings.errors import SettingsError, describe_errors
@@ -99,8 +100,8 @@ def quoted_override(line: str) -> str:
 def parse_override(line: str) -> dict[str, Any]:
     """The tables of one ``KEY=VALUE``. Raises SettingsError: not a TOML line."""
     try:
-        return tomllib.loads(quoted_override(line))
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(encodable(quoted_override(line)).encode())
+    except ValueError as error:
         raise SettingsError(
             f"the override {line!r} is not a line of TOML ({error}); allowed: KEY=VALUE such as "
             f"answering.word_limit=20, answering.prompt=basic or knowledge_graph=none"

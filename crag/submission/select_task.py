@@ -21,13 +21,13 @@ def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents
     options = _parse(arguments, root / "crag" / "presets")
 
     try:
-        description = json.loads(description_file.read_text(encoding="utf-8"))
+        description = json.loads(description_file.read_text(encoding="utf-8-sig"))
         description["challenge_id"] = CHALLENGES[options.task]
         line = f'preset = "{options.preset}"'
         active = active_file.read_text(encoding="utf-8")
         # Only the one line, so that comments in the file stay
         active, count = re.subn(r'(?m)^preset\s*=\s*"[^"]*"[ \t]*$', line, active)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         sys.stderr.write(f"aicrowd.json or agents/active.toml cannot be used: {error}\n")
         return 1
     # Both files are checked before either is written, so that they always agree

@@ -8,15 +8,14 @@ import hashlib
 import os
 import re
 import time
-import tomllib
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
-from crag.core.files import UserError
+from crag.core.files import UserError, parse_toml
 from crag.core.places import REPOSITORY
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
@@ -45,6 +44,10 @@ _SECONDS_PER_DAY = 86_400
 
 class WeightsMissingError(UserError, RuntimeError):
     """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
+
+
+class ManifestError(UserError, ValueError):
+    """The manifest cannot be read; the message names file and field."""
 
 
 class UnknownModelError(UserError):
@@ -261,17 +264,31 @@ class Manifest(_Frozen):
 
 def parse_manifest(text: str) -> Manifest:
     """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
-    tables = tomllib.loads(text)
+    tables = parse_toml(text.encode())
     entries = tables.get("models", {})
     # The key of a table is the model's name; an entry need not repeat it
     models = {name: {"name": name, **entry} for name, entry in entries.items()}
     return Manifest.model_validate({**tables, "models": models})
 
 
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file. Raises ManifestError: it is missing, no TOML, or a field is wrong."""
+    try:
+        return parse_manifest(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        reason = f'key "{".".join(map(str, fault["loc"]))}": {fault["msg"]}'
+    except (ValueError, TypeError, AttributeError) as error:  # of the last two: `models` or an entry is no table
+        reason = f"not a manifest: {error}"
+    raise ManifestError(f"{path}: {reason}; `git checkout` brings the shipped one back")
+
+
 @lru_cache(maxsize=1)
 def load_manifest() -> Manifest:
-    """The shipped manifest."""
-    return parse_manifest(MANIFEST_FILE.read_text(encoding="utf-8"))
+    """The shipped manifest. Raises ManifestError."""
+    return read_manifest(MANIFEST_FILE)
 
 
 # --- a model's folder -------------------------------------------------------------------------------------------------
@@ -286,13 +303,25 @@ def cache_folder() -> Path:
 
 
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record."""
+    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record.
+
+    A damaged record is none: `crag models fetch` hashes all files without one, and writes it anew.
+    """
     record = folder / RECORD_NAME
     if not record.is_file():
         return {}
-    tables = tomllib.loads(record.read_text(encoding="utf-8"))
-    files: dict[str, dict[str, Any]] = tables.get("files", {})
-    return files
+    try:
+        files: object = parse_toml(record.read_bytes()).get("files")
+    except ValueError:
+        return {}
+
+    is_whole = isinstance(files, dict) and all(map(_is_file_record, files.values()))
+    return cast("dict[str, dict[str, Any]]", files) if is_whole else {}
+
+
+def _is_file_record(facts: object) -> bool:
+    """Whether a record says what its readers need."""
+    return isinstance(facts, dict) and isinstance(facts.get("sha256"), str) and isinstance(facts.get("size"), int)
 
 
 def is_stand_in(folder: Path) -> bool:

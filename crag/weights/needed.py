@@ -4,12 +4,12 @@ Used by fetching, the agent's start, preflight, stand-ins and the rehearsal of t
 """
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from crag.core.files import parse_toml
 from crag.core.places import REPOSITORY
 from crag.weights.manifest import Manifest, cache_folder, find_custom_model, load_manifest
 
@@ -223,8 +223,8 @@ def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
 def _read_tables(path: Path) -> dict[str, Any]:
     """A small JSON or TOML file; empty if missing or broken: the code that loads it reports that."""
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError):
+        content = path.read_bytes()
+        data = parse_toml(content) if path.suffix == ".toml" else json.loads(content)
+    except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

@@ -3,11 +3,11 @@
 `crag.settings` validates the tables. They are read here so that fetching weights needs no valid settings.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crag.core.files import parse_toml
 from crag.core.places import PACKAGE
 
 PRESETS = PACKAGE / "presets"
@@ -68,7 +68,7 @@ def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any
 def read_file(path: Path) -> dict[str, Any]:
     """The tables of one file, without those that it extends. Raises ValueError: not TOML, or cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_bytes())
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:

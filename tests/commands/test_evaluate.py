@@ -1,5 +1,6 @@
 """`crag evaluate`: what its options do, and what a folder with answers in it is good for."""
 
+import bz2
 import json
 import os
 import shlex
@@ -19,6 +20,18 @@ def test_an_older_folder_stays_where_the_agent_cannot_start(tmp_path: Path) -> N
     assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent")) == 0
     assert main(arguments(tmp_path, dataset(tmp_path), "NoMethodAgent", "--overwrite")) == 2
     assert (tmp_path / "out").exists()
+
+
+def test_a_faulty_file_leaves_no_folder_and_no_older_run_is_lost(tmp_path: Path) -> None:
+    data = dataset(tmp_path)
+    faulty = tmp_path / "faulty.jsonl.bz2"
+    faulty.write_bytes(data.read_bytes() + bz2.compress(b"{\n"))
+    assert main(arguments(tmp_path, faulty, "EchoAgent")) == 2
+    assert not (tmp_path / "out").exists()
+    assert main(arguments(tmp_path, data, "EchoAgent")) == 0
+    results = results_of(tmp_path / "out")
+    assert main(arguments(tmp_path, faulty, "EchoAgent", "--overwrite")) == 2
+    assert results_of(tmp_path / "out") == results
 
 
 def test_questions_without_answers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

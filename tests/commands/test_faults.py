@@ -45,6 +45,8 @@ FAULTS = [
     (f"{EVALUATE} --judge llm", "set OPENAI_API_KEY"),
     (f"{EVALUATE} --mock-kg {{new}}", "the mock knowledge graph did not start: "),
     (f"{EVALUATE} --agent nosuch:X", "agent nosuch:X: No module named 'nosuch', neither in this folder nor among"),
+    (f"{EVALUATE} --agent nosuch", "agent nosuch: expected MODULE:CLASS or FILE.py:CLASS"),
+    (f"{EVALUATE} --agent os:path", "agent os:path: 'path' is a module, expected a class"),
     (f"{EVALUATE} --agent local_evaluation:Nothing", "the module has no attribute 'Nothing'"),
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoMethodAgent", "it has no method batch_generate_answer"),
     (f"{EVALUATE} --agent tests.evaluation.fake_agents:NoEngineAgent", "cannot start: pip install -r requirements.txt"),

@@ -2,6 +2,7 @@
 
 import bz2
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,31 @@ from crag.core.files import (
     UserError,
     append_rows,
     lock_folder,
+    parse_toml,
     read_growing,
     read_jsonl,
     write_json,
     write_rows,
 )
+
+
+def test_toml_of_a_windows_editor_is_read() -> None:
+    assert parse_toml(b'\xef\xbb\xbfa = "\xc3\xa9"\r\nb = 2\r\n') == {"a": "é", "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a = [", "Invalid value (at end of document)"),
+        (b"a = '\xe9'", "not UTF-8 text (invalid continuation byte at byte 5)"),
+        (b"a = " + b"[" * 5000, "nested too deeply"),
+        (b"a = " + b"1" * 5000, "Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"),
+    ],
+    ids=["cut", "latin-1", "deep", "digits"],
+)
+def test_what_is_no_toml_gives_one_reason(content: bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
+        parse_toml(content)
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "new/folder/out.jsonl.bz2"])

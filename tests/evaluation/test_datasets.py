@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from crag.core.files import DatasetError, write_rows
 from crag.evaluation.cut_files import dataset_files
-from crag.evaluation.datasets import count_rows, read_rows
+from crag.evaluation.datasets import count_rows, read_records, read_rows
 
 PAGE = {
     "page_name": "Name",
@@ -126,10 +127,13 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
     [
         (b'{"interaction_id": "x"', r"line 2: not valid JSON"),
         (b'"text"', r"line 2: expected a JSON object, found 'text'"),
-        (b"[1]", r"line 2: expected a JSON object, found \[1\]"),
+        (b"[1]", r"line 2: expected a JSON object, found \[1\]; write one object a line"),
+        (b'{\n "query": "who?"\n}', r"line 2: not valid JSON \(write each object in one line"),
+        ('{"query": "é"}'.encode("utf-16"), r"line 2: not UTF-8 text \(UTF-16 text, save it as UTF-8"),
         (lines([row(1, query=None)]), r'line 2, field "query": missing or null'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected a string, found \[\'movie\'\]'),
         (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of strings'),
+        (lines([row(1, alt_ans="[" * 5000)]), r'line 2, field "alt_ans": expected a list of strings'),
         (lines([row(1, alt_ans=[{}])]), r'line 2, field "alt_ans": expected a list of strings'),
         (lines([row(1, search_results="html")]), r'line 2, field "search_results": expected a list'),
         (lines([row(1, search_results=["html"])]), r'line 2, field "search_results\[0\]": expected a JSON object'),
@@ -154,7 +158,29 @@ def test_a_bad_or_hostile_row_names_file_line_and_field(tmp_path: Path, bad: byt
     with pytest.raises(DatasetError, match=r"q\.jsonl, " + message) as error:
         next(rows)
     assert "\n" not in str(error.value)
-    assert count_rows(tmp_path / "q.jsonl") == 2
+    with pytest.raises(DatasetError, match=message):
+        count_rows(tmp_path / "q.jsonl")
+    assert count_rows(tmp_path / "q.jsonl", 1) == 1
+
+
+@pytest.mark.parametrize("read", [read_rows, read_records])
+@pytest.mark.parametrize(("name", "content"), [("q.jsonl", b""), ("q.jsonl", b"\n \n"), ("q.csv", b"query,answer\n")])
+def test_a_file_without_rows_is_an_error(
+    tmp_path: Path, name: str, content: bytes, read: Callable[[Path], Iterator[object]]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DatasetError, match=rf"{name}: it has no rows"):
+        list(read(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [("q.jsonl.gz", "unpack it first"), ("Q.XLSX", "save it as CSV"), ("q.parquet", "write it as JSON lines")],
+)
+def test_a_kind_of_file_that_is_not_read_is_told_with_what_helps(tmp_path: Path, name: str, remedy: str) -> None:
+    (tmp_path / name).write_bytes(b"\x1f\x8b")
+    with pytest.raises(DatasetError, match=f"{name}: files of this kind are not read; {remedy}"):
+        read_rows(tmp_path / name)
 
 
 def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:

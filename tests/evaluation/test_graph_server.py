@@ -1,5 +1,6 @@
 """The knowledge graph beside a run: a process that answers while it is needed and is gone afterwards."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 import requests
 
 from crag.core.files import UserError
-from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.graph_server import graph_server_fault, mock_graph
 from tests.mock_api.small_graph import write_graph
 from tests.test_local_evaluation import results_of, rows_of, run
 
@@ -22,6 +23,29 @@ def test_it_serves_the_graph_of_a_folder_and_is_gone_afterwards(tmp_path: Path) 
         assert ask(address, "/movie/get_movie_info_by_id", "7")["title"] == "Café Story"
     with pytest.raises(requests.ConnectionError):
         ask(address, "/movie/get_movie_info_by_id", "7")
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (b'{"result": []}', None),
+        (b'{"detail": "no"}', 'its reply has no "result"'),
+        (b"null", 'its reply has no "result"'),
+        (b"[1]", 'its reply has no "result"'),
+        (b"<html>", "its reply is not JSON"),
+        (b"[" * 100_000, "its reply is not JSON that can be read"),
+        (b'{"result": ' + b"9" * 5000 + b"}", "its reply is not JSON that can be read"),
+    ],
+    ids=["good", "no-result", "null", "list", "html", "deep", "digits"],
+)
+def test_any_reply_says_whether_the_server_is_a_graph(
+    monkeypatch: pytest.MonkeyPatch, body: bytes, fault: str | None
+) -> None:
+    reply = requests.Response()
+    reply.status_code = 200
+    reply.raw = io.BytesIO(body)
+    monkeypatch.setattr(requests.Session, "post", lambda *_, **__: reply)
+    assert graph_server_fault("http://127.0.0.1:1") == fault
 
 
 def test_official_files_that_nobody_imported_are_reported_with_the_command(tmp_path: Path) -> None:

@@ -57,10 +57,20 @@ def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> No
     assert records[4]["seconds"] == records[4]["batch_seconds"]
 
 
+def test_a_faulty_last_row_is_told_before_a_question_is_asked(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abcd")
+    with data.open("a", encoding="utf-8") as file:
+        file.write('{"query": 5}\n')
+    with pytest.raises(DatasetError, match=r'q\.jsonl, line 5, field "query": expected a string, found 5'):
+        run(tmp_path, data)
+    assert not (tmp_path / "out/predictions.jsonl").exists()
+    assert len(run(tmp_path, data, limit=4)["records"]) == 4, "what is not asked for is not checked"
+
+
 def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text("\n\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match=r"q\.jsonl: it has no questions"):
+    with pytest.raises(DatasetError, match=r"q\.jsonl: it has no rows"):
         run(tmp_path, path)
 
 

@@ -61,8 +61,21 @@ def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
 def test_only_files_of_the_run_are_overwritten(tmp_path: Path) -> None:
     filled(tmp_path)
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    opened(tmp_path, overwrite=True).close()
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", RUN}
+    store = opened(tmp_path, overwrite=True)
+    store.append([record(0, "correct", 1)], [])
+    store.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", RUN, PREDICTIONS}
+    assert names(opened(tmp_path, resume=True)) == ["id0"]
+
+
+def test_a_run_stays_until_the_one_that_replaces_it_has_answers(tmp_path: Path) -> None:
+    whole = filled(tmp_path)
+    store = opened(tmp_path, {"preset": "other@3"}, overwrite=True)
+    store.update(batch_size=4)
+    store.discard_if_new()
+    store.close()
+    assert (tmp_path / PREDICTIONS).read_bytes() == whole
+    assert names(opened(tmp_path, resume=True)) == ["id0", "id1", "id2", "id3"]
 
 
 @pytest.mark.parametrize("content", [None, "[]", '{"identity": {}, "signature": {}, "measured": 5}'])

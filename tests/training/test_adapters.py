@@ -205,7 +205,7 @@ def test_refusals_go_on_from_the_tuned_answerer_with_a_run_for_each_temperature(
     [
         ("kg_answerer", ["--config", "cpu"], "--config cpu makes no kg_answerer, only kg_writer"),
         ("kg_answerer", ["--questions", "more.jsonl"], "kg_answerer learns from one file of questions"),
-        ("kg_writer", ["--questions", "none.jsonl"], "No rule to make target"),
+        ("kg_writer", ["--questions", "none.jsonl"], "none.jsonl: there is no such file"),
         ("kg_writer", ["--base-preset", "db3_task1"], "uses no graph, so it has no prompt for kg_writer"),
         ("web_answerer", ["--base-preset", "nowhere"], "there is no preset 'nowhere'"),
         ("web_answerer", ["--base-preset", "scripted"], "runs the engine scripted: it has no weights"),

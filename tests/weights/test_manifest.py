@@ -9,7 +9,16 @@ from pydantic import ValidationError
 
 from crag.settings import available_presets, load_settings
 from crag.weights.fetch import write_record
-from crag.weights.manifest import RECORD_NAME, WeightsMissingError, load_manifest, locate, parse_manifest
+from crag.weights.manifest import (
+    RECORD_NAME,
+    ManifestError,
+    WeightsMissingError,
+    load_manifest,
+    locate,
+    parse_manifest,
+    read_manifest,
+    recorded_files,
+)
 
 SHA = "a" * 64
 
@@ -140,6 +149,33 @@ def test_a_snapshot_is_complete_when_all_recorded_files_of_its_repository_are_th
     for source, is_here in (("o/chat@main", False), ("o/base@c0", False), ("o/base@c1", True), ("made here", True)):
         (folder / RECORD_NAME).write_text(f'{record}"{source}"')
         check(text, folder if is_here else None, re.escape(f"holds {source}, an earlier choice"))
+
+
+@pytest.mark.parametrize("record", ["[files", "\udcff", "files = 5", "[files]\na = 5", '[files.a]\nsha256 = "0"'])
+def test_a_damaged_record_is_none(tmp_path: Path, record: str) -> None:
+    (tmp_path / RECORD_NAME).write_text(record, errors="surrogateescape")
+    assert recorded_files(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[models", "not a manifest: Expected ']'"),
+        ("models = 5", "not a manifest: "),
+        ("[models]\nm = 5", "not a manifest: "),
+        (TINY.replace("size = 2,", "size = -2,"), 'key "models.m.files.0.size": Input should be greater than'),
+    ],
+    ids=["cut", "number", "entry", "size"],
+)
+def test_a_damaged_manifest_names_file_and_field(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "manifest.toml"
+    with pytest.raises(ManifestError, match=r"manifest\.toml: cannot be read: No such file"):
+        read_manifest(path)
+    path.write_text(text)
+    with pytest.raises(ManifestError) as error:
+        read_manifest(path)
+    assert str(error.value).startswith(f"{path}: {reason}")
+    assert "\n" not in str(error.value)
 
 
 PUBLISHED = {  # millions of parameters, as the model cards give them

@@ -244,11 +244,21 @@ def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[s
         raise UserError(f"{REFUSALS} learns from one file of pages: pass --pages once")
     if len(options.questions) > 1 and options.name != "kg_writer":
         raise UserError(f"{options.name} learns from one file of questions: pass --questions once")
+    _check_paths(options)
     reason = find_untrainable(settings, options.name)
     if reason is not None:
         raise UserError(f"{options.name} cannot be trained for preset {settings.name}: it {reason}")
     if options.name == "kg_answerer":
         _check_folds(settings, variables)
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    """Raise UserError: a file or folder is missing, which make would tell in its own words."""
+    for path in [*options.questions, *options.pages]:
+        if not path.is_file():
+            raise UserError(f"{path}: there is no such file")
+    if options.graph and not options.graph.is_dir():
+        raise UserError(f"{options.graph}: there is no such folder")
 
 
 def _check_folds(settings: Settings, variables: Mapping[str, str]) -> None:

@@ -5,11 +5,11 @@ In a file the key is the question, the value is the program in canonical form, o
 
 import functools
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from crag.core.files import parse_toml
 from crag.graph.language import KgQueryError, parse, render
 from crag.graph.language.program import Program
 from crag.graph.schema import Domain
@@ -49,8 +49,8 @@ def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
 def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
     """The examples of one file, in order."""
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        entries = parse_toml(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise BankError(f"{path}: cannot be read: {error}") from None
     examples = [_example(path, domain, question, calls) for question, calls in entries.items()]
     return tuple(examples)

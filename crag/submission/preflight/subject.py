@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import tomllib
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from crag.core.files import parse_toml
 from crag.settings import Settings, SettingsError, load_settings
 from crag.submission.preflight import CHALLENGES
-from crag.weights.manifest import Manifest, parse_manifest
+from crag.weights.manifest import Manifest, ManifestError, read_manifest
 
 DESCRIPTION = "aicrowd.json"
 """The file that names the challenge."""
@@ -98,7 +98,7 @@ class Subject:
         try:
             # Some editors on Windows write a byte order mark
             value = json.loads((self.root / DESCRIPTION).read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise NotApplicableError(f"{DESCRIPTION} cannot be read: {error}") from None
         if not isinstance(value, dict):
             raise NotApplicableError(f"{DESCRIPTION} holds {type(value).__name__} where an object is expected")
@@ -123,7 +123,7 @@ class Subject:
     def active_preset(self) -> str | None:
         """The evaluator's preset, or None if `active.toml` names none."""
         try:
-            name = tomllib.loads((self.root / ACTIVE).read_text(encoding="utf-8")).get("preset")
+            name = parse_toml((self.root / ACTIVE).read_bytes()).get("preset")
         except (OSError, ValueError):
             return None
         return name if isinstance(name, str) else None
@@ -150,8 +150,11 @@ class Subject:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """`crag/weights/manifest.toml` of the tree."""
-        return parse_manifest((self.root / "crag" / "weights" / "manifest.toml").read_text(encoding="utf-8"))
+        """`crag/weights/manifest.toml` of the tree; raises NotApplicableError."""
+        try:
+            return read_manifest(self.root / "crag" / "weights" / "manifest.toml")
+        except ManifestError as error:
+            raise NotApplicableError(str(error)) from None
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
         """The output of a git command that only reads; raises NotApplicableError."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from crag.core.files import DatasetError, Record
-from crag.evaluation.datasets import read_records, with_query_time
+from crag.core.files import DatasetError, Record, shorten_repr
+from crag.evaluation.datasets import alternative_answers, read_records, with_query_time
 from crag.evaluation.split import Split
 from crag.graph.language import KgQueryError, Program, parse, render
 from crag.graph.schema import Domain
@@ -64,8 +64,7 @@ def real_pairs(
     """
     pairs: dict[str, CallPair] = {}
     for record in read_records(path, limit, split):
-        alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
-        pair = pair_of(record, source=REAL, groups=(), alt_ans=alternatives)
+        pair = pair_of(record, source=REAL, groups=(), alt_ans=alternative_answers(record))
 
         # From the calls, else from the label, else the question stands for itself
         groups = (
@@ -98,17 +97,24 @@ def grouped_by_calls(pair: CallPair) -> CallPair:
 
 
 def _labelled_entities(record: Record) -> tuple[str, ...]:
-    """The entities in the row's frame, which it may lack."""
+    """The entities in the row's frame, which it may lack. Raises DatasetError."""
     frame = record.data.get("frame") or {}
-    return tuple(map(str, frame.get("entities") or ()))
+    if not isinstance(frame, dict):
+        raise DatasetError(f'{record.place}: field "frame": expected a JSON object, found {shorten_repr(frame)}')
+    entities = frame.get("entities") or []
+    if not isinstance(entities, list):
+        raise DatasetError(f'{record.place}: field "frame.entities": expected a list, found {shorten_repr(entities)}')
+    return tuple(map(str, entities))
 
 
 def pair_of(record: Record, **more: object) -> CallPair:
     """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
     tables = record.data.get("tables")
     if tables is not None:
-        if tables not in set(Domain):
-            raise DatasetError(f'{record.place}: field "tables": expected {", ".join(Domain)}, found {tables!r}')
+        if tables not in tuple(Domain):
+            raise DatasetError(
+                f'{record.place}: field "tables": expected {", ".join(Domain)}, found {shorten_repr(tables)}'
+            )
         more["domain"] = tables
     pair = row_of(with_query_time(record), CallPair, **more)
     try:

@@ -72,7 +72,9 @@ def read_basic_answers(
         if not any(gold.strip() for gold in question.golds):
             left_out["without a right answer"] += 1
             continue
-        if not question.trace["prompts"].get(step):
+        # The traces of another agent may have no prompts
+        prompts = question.trace.get("prompts")
+        if not isinstance(prompts, dict) or not prompts.get(step):
             left_out[f"not asked about {input_of_answerer}"] += 1
             continue
 

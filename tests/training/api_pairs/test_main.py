@@ -85,6 +85,15 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         reported = capsys.readouterr().err
         assert message in reported
         assert reported.count("\n") == 1
+    for fields, message in (
+        ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
+        ({"tables": ["movie"]}, 'field "tables": expected movie, finance, music, sports, open, found'),
+        ({"calls": ["None"], "frame": "film"}, """field "frame": expected a JSON object, found 'film'"""),
+        ({"calls": ["None"], "frame": {"entities": 5}}, 'field "frame.entities": expected a list, found 5'),
+    ):
+        bad.write_text(json.dumps(row | fields), encoding="utf-8")
+        assert make(tmp_path / "out.jsonl", "--questions", str(bad)) == 2
+        assert message in capsys.readouterr().err
     (official / "music/grammy_df.pickle").unlink()
     (official / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
     assert make(tmp_path / "out.jsonl", "--graph", str(official)) == 0, "what was imported in part will do"

@@ -166,3 +166,10 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
         assert message in reported
         assert reported.count("\n") == 1
     assert not (tmp_path / "web.jsonl").exists()
+
+
+def test_a_question_whose_trace_has_no_prompts_is_left_out(tmp_path: Path) -> None:
+    record, trace = asked("b", "where?", "london", "London")
+    trace["prompts"] = None
+    rows = labelled(tmp_path, asked("a", "where?", "london", "London"), (record, trace))
+    assert [row["interaction_id"] for row in rows] == ["a"]
