@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
 from crag.asking.office.package_xml import find_core_title
+from crag.asking.office.word_lists import WordLists
 from crag.asking.office.word_markup import simplify_part
 from crag.asking.office.word_styles import WORD, WordStyles
 
@@ -89,10 +90,11 @@ def _with_usual_names(part: bytes) -> bytes:
 def _simplify(parts: _Parts) -> Counter[str]:
     """Change the parts into what mammoth reads, and count what is not read by kind."""
     styles = WordStyles(parts.get("styles"))
+    lists = WordLists(parts.get("numbering"), styles)
     unread: Counter[str] = Counter()
     for kind in ("document", "footnotes", "endnotes"):
         if kind in parts:
-            unread.update(simplify_part(parts[kind], styles))
+            unread.update(simplify_part(parts[kind], styles, lists))
     for kind in ("footnote", "endnote"):
         _drop_lost_notes(parts, kind)
     return unread
