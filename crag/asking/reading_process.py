@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from crag.core.places import REPOSITORY
 
 SECONDS = 60.0
 """Limit for a file."""
+MEMORY_BYTES = 3 << 30
+"""Of the process: a file that needs more ends it, not the machine."""
 
 
 class UnreadableFileError(ValueError):
@@ -41,6 +44,11 @@ def read_in_process(
         raise UnreadableFileError(_describe_failure(process.stderr, process.returncode, remedies))
     reply: dict[str, Any] = json.loads(process.stdout)
     return reply
+
+
+def limit_memory() -> None:
+    """Limit the memory of this process. What needs more raises MemoryError."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def _describe_failure(error_output: bytes, status: int, remedies: Mapping[str, str]) -> str:

@@ -1,17 +1,14 @@
 """The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
 
 import json
-import resource
 import sys
 from typing import TypedDict
 
 from crag.asking.kinds import Kind
 from crag.asking.office.package_xml import read_core_title
 from crag.asking.parts import row_part, sheet_part, slide_part
+from crag.asking.reading_process import limit_memory
 from crag.asking.tables import table_pages
-
-MEMORY_BYTES = 3 << 30
-"""Of the process: a file that needs more ends it, not the machine."""
 
 
 class PageReply(TypedDict):
@@ -31,7 +28,7 @@ class OfficeReply(TypedDict):
 
 def main(kind: str) -> None:
     """Read the document on standard input."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    limit_memory()
     reply = read_office(sys.stdin.buffer.read(), Kind(kind))
     sys.stdout.buffer.write(json.dumps(reply).encode())
 

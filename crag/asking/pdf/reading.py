@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import sys
 import time
 from collections.abc import Sequence
@@ -18,9 +17,8 @@ from crag.asking.pdf.lines import Line, read_lines
 from crag.asking.pdf.paragraphs import build_paragraphs, join_pages
 from crag.asking.pdf.running_heads import drop_running_heads
 from crag.asking.pdf.words import visible_words
+from crag.asking.reading_process import limit_memory
 
-MEMORY_BYTES = 3 << 30
-"""Of the process: a file that needs more ends it, not the machine."""
 MAX_TITLE_CHARACTERS = 300
 LINES_WITH_TITLE = 12
 """At the top of the first page: the title is among them."""
@@ -47,7 +45,7 @@ class PdfReply(TypedDict):
 
 def main(seconds: str) -> None:
     """Read the PDF on standard input. Pages for which the time is too short are left out."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    limit_memory()
     reply = read_pages(sys.stdin.buffer.read(), time.monotonic() + float(seconds))
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
