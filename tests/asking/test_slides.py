@@ -310,6 +310,59 @@ def test_a_damaged_part_costs_no_other(part: str, change: Change, lines: list[st
     assert read(with_parts(content, {part: change})) == (lines, note)
 
 
+SLIDE_RELATIONS = r"ppt/slides/_rels/slide1\.xml\.rels"
+TYPES = r"\[Content_Types\]\.xml"
+LOST_RELATIONS = "slide 1: relations are damaged, notes may be left out"
+LOST_CHART = "slide 1: a chart is damaged and not read"
+
+
+def without(pattern: str) -> Change:
+    """Leaves out what fits a pattern, which is there."""
+
+    def change(text: str) -> str:
+        changed = re.sub(pattern, "", text)
+        assert changed != text
+        return changed
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "lines", "note"),
+    [
+        (SLIDE_RELATIONS, without(r' Target="[^"]*notes[^"]*"'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r'(?<= )Id="\w+"(?=[^>]*notesSlide)'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r' Type="[^"]*notesSlide"'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r' Type="[^"]*slideLayout"'), ["Report", *SALES, "Ines"], LOST_RELATIONS),
+        (SLIDE_RELATIONS, damage, ["Report"], f"{LOST_CHART}; {LOST_RELATIONS}"),
+        (SLIDE_RELATIONS, lambda _: "<relations/>", ["Report"], f"{LOST_CHART}; {LOST_RELATIONS}"),
+        (NOTES, remove, ["Report", *SALES], LOST_RELATIONS),
+        (r"_rels/\.rels", without(r' Type="[^"]*core-properties"'), ["Report", *SALES, "Ines"], ""),
+        (TYPES, without(r'<Default Extension="xlsx"[^>]*>'), ["Report", *SALES, "Ines"], ""),
+        (TYPES, without(r'(?<=notesSlide1.xml") ContentType="[^"]*"'), ["Report", *SALES],
+         "slide 1: the notes are damaged and not read"),
+        (TYPES, without(r'(?<=slide1.xml") ContentType="[^"]*"'), [], "slide 1 is damaged and not read"),
+    ],
+    ids=[
+        "no target", "no name", "no kind", "layout of no kind", "relations", "relations of another kind", "no notes",
+        "properties of no kind", "workbook of no type", "notes of no type", "slide of no type",
+    ],
+)  # fmt: skip
+def test_a_damaged_relation_costs_only_what_it_leads_to(part: str, change: Change, lines: list[str], note: str) -> None:
+    content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
+    assert read(with_parts(content, {part: change})) == (lines, note)
+
+
+def test_strict_files_are_read() -> None:
+    def make_strict(text: str) -> str:
+        family = "(presentationml|officeDocument|drawingml)"
+        return re.sub(f"http://schemas.openxmlformats.org/{family}/2006/", r"http://purl.oclc.org/ooxml/\1/", text)
+
+    content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
+    strict = with_parts(content, {r".*\.(xml|rels)": make_strict})
+    assert read(strict) == (["Report", *SALES, "Ines"], "")
+
+
 def test_a_placeholder_without_properties_costs_nothing() -> None:
     def forget_properties(slide: str) -> str:
         return re.sub(r"<p:spPr\b[^>]*/>|<p:spPr>.*?</p:spPr>", "", slide, count=1)

@@ -8,7 +8,6 @@ _LIBRARIES = {Kind.WORD: "mammoth", Kind.WORKBOOK: "openpyxl", Kind.SLIDES: "pyt
 _REMEDIES = {
     "MemoryError": "it needs too much memory; split it",
     "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
-    "InvalidFileException": "it is damaged; open it and save it again",
     "PackageNotFoundError": "it is damaged; open it and save it again",
     "RecursionError": "it is nested too deeply; open it and save it again",
     "KeyError": "a part of it is missing; open it and save it again",

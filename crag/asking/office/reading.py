@@ -2,13 +2,16 @@
 
 import json
 import sys
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from crag.asking.kinds import Kind
 from crag.asking.office.package_xml import read_core_title
 from crag.asking.parts import row_part, sheet_part, slide_part
 from crag.asking.reading_process import limit_memory
 from crag.asking.tables import table_pages
+
+if TYPE_CHECKING:
+    from crag.asking.office.workbook import Sheet
 
 
 class PageReply(TypedDict):
@@ -53,13 +56,23 @@ def _read_workbook(content: bytes) -> OfficeReply:
     from crag.asking.office.workbook import read_workbook
 
     workbook = read_workbook(content)
-    pages = []
+    pages: list[PageReply] = []
     for sheet in workbook.sheets:
-        part = sheet_part(sheet.title)
-        for page in table_pages(sheet.rows):
-            page_part = part if page.is_whole else row_part(page.first, page.last, part)
-            pages.append(PageReply(html=page.html, part=page_part))
+        pages += _sheet_pages(sheet)
     return OfficeReply(title=read_core_title(content), pages=pages, note=workbook.note)
+
+
+def _sheet_pages(sheet: "Sheet") -> list[PageReply]:
+    """A sheet with what lies on it; a long one is several pages, behind which that is a page of its own."""
+    part = sheet_part(sheet.title)
+    pages = []
+    for page in table_pages(sheet.rows):
+        if page.is_whole:
+            return [PageReply(html=page.html + sheet.drawings, part=part)]
+        pages.append(PageReply(html=page.html, part=row_part(page.first, page.last, part)))
+    if sheet.drawings:
+        pages.append(PageReply(html=sheet.drawings, part=part))
+    return pages
 
 
 def _read_slides(content: bytes) -> OfficeReply:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
-from crag.asking.office.package_xml import find_core_title
+from crag.asking.office.package_xml import find_core_title, with_usual_names
 from crag.asking.office.word_lists import WordLists
 from crag.asking.office.word_markup import simplify_part
 from crag.asking.office.word_styles import WORD, WordStyles
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"(?:word|docProps)/(?P<kind>document|footnotes|endnotes|styles|numbering|core)\d{0,3}\.xml")
 """What is read of the archive: pictures, comments and what programs keep for themselves need not even be whole."""
-_STRICT_FAMILIES = (b"wordprocessingml", b"officeDocument", b"drawingml")
-"""Strict files (ECMA-376, part 1, annex A) have the elements of others under names of their own."""
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError)
 """What a part raises that cannot be unpacked or is no XML; lxml's own error is a `SyntaxError`."""
 
@@ -70,21 +68,13 @@ def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
                 continue
             kind = match["kind"]
             try:
-                part = _with_usual_names(archive.read(name))
+                part = with_usual_names(archive.read(name))
                 parts.setdefault(kind, etree.fromstring(part, parser))
             except _DAMAGES:
                 if kind == "document":
                     raise
                 damaged.append(kind)
     return parts, damaged
-
-
-def _with_usual_names(part: bytes) -> bytes:
-    """A part of a strict file with the name spaces that other files have."""
-    for family in _STRICT_FAMILIES:
-        strict = b"http://purl.oclc.org/ooxml/%b/" % family
-        part = part.replace(strict, b"http://schemas.openxmlformats.org/%b/2006/" % family)
-    return part
 
 
 def _simplify(parts: _Parts) -> Counter[str]:
