@@ -299,7 +299,11 @@ def test_a_damaged_part_costs_only_itself() -> None:
         comments="<w:comments>",
     )
     assert lines_of(content) == ["code 8642"]
-    assert read_word(content).note == "left out, damaged: footnotes, styles; open it and save it again"
+    assert read_word(content).note == (
+        "lost notes are not read: 1; "
+        "headings may lack their numbers, and text that a style hides or strikes out is read; "
+        "left out, damaged: footnotes, styles; open it and save it again"
+    )
 
 
 def test_lists_that_refer_to_nothing_cost_only_their_form() -> None:
@@ -307,6 +311,28 @@ def test_lists_that_refer_to_nothing_cost_only_their_form() -> None:
     content = build(body, numbering=f'<w:numbering {SPACES}><w:num w:numId="1"/></w:numbering>')
     assert lines_of(content) == ["code 8642"]
     assert read_word(content).note == "left out, damaged: numbering; open it and save it again"
+
+
+@pytest.mark.parametrize(
+    ("numbering", "styles", "left_out"),
+    [
+        ("<w:num w:numId='1'/>", "", "numbering"),
+        ("", "<w:style w:styleId='A'/>", "styles"),
+        ("<w:num w:numId='1'/>", "<w:style w:styleId='A'/>", "numbering, styles"),
+    ],
+)
+def test_a_part_that_is_not_understood_costs_no_other(numbering: str, styles: str, left_out: str) -> None:
+    content = build(
+        paragraph(run("code 8642")),
+        numbering=f"<w:numbering {SPACES}>{numbering}</w:numbering>",
+        styles=f"<w:styles {SPACES}>{styles}</w:styles>",
+    )
+    assert lines_of(content) == ["code 8642"]
+    assert read_word(content).note == f"left out, damaged: {left_out}; open it and save it again"
+
+
+def test_comments_without_a_number_cost_nothing() -> None:
+    assert lines_of(build(paragraph(run("code 8642"), "<w:r><w:commentReference/></w:r>"))) == ["code 8642"]
 
 
 def test_what_is_not_read_is_counted() -> None:

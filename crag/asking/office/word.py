@@ -22,6 +22,11 @@ _PART = re.compile(r"(?:word|docProps)/(?P<kind>document|footnotes|endnotes|styl
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError)
 """What a part raises that cannot be unpacked or is no XML; lxml's own error is a `SyntaxError`."""
 
+_MISUNDERSTANDINGS = (AttributeError, LookupError, TypeError, ValueError)
+"""What mammoth raises where a list or a style refers to nothing, or has no name."""
+_NOT_UNDERSTOOD = ((), ("numbering",), ("styles",))
+"""The parts to do without, one try after the other; the last is to do without both."""
+
 _STYLES = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
@@ -46,9 +51,11 @@ def read_word(content: bytes) -> WordText:
     parts, damaged = _read_parts(content)
     unread = _simplify(parts)
     markup, not_understood = _to_html(parts)
-    damaged += not_understood
 
     notes = [f"{kind} are not read: {count}" for kind, count in unread.items()]
+    if "styles" in damaged:
+        notes.append("headings may lack their numbers, and text that a style hides or strikes out is read")
+    damaged += not_understood
     if damaged:
         notes.append(f"left out, damaged: {', '.join(damaged)}; open it and save it again")
     return WordText(_find_title(parts, markup), mark_table_heads(markup), "; ".join(notes))
@@ -85,13 +92,18 @@ def _simplify(parts: _Parts) -> Counter[str]:
     for kind in ("document", "footnotes", "endnotes"):
         if kind in parts:
             unread.update(simplify_part(parts[kind], styles, lists))
-    for kind in ("footnote", "endnote"):
-        _drop_lost_notes(parts, kind)
+    lost_notes = sum(_drop_lost_notes(parts, kind) for kind in ("footnote", "endnote"))
+    if lost_notes:
+        unread["lost notes"] = lost_notes
     return unread
 
 
-def _drop_lost_notes(parts: _Parts, kind: str) -> None:
-    """Drop notes without a number, and what refers to a note that is not there: mammoth fails for both."""
+def _drop_lost_notes(parts: _Parts, kind: str) -> int:
+    """Drop notes without a number, and what refers to a note that is not there: mammoth fails for both.
+
+    Returns the count of those that are not there.
+    """
+    lost_notes = 0
     notes_part = parts.get(f"{kind}s")
     note_ids = set()
     for note in notes_part.findall(f"{WORD}{kind}") if notes_part is not None else ():
@@ -103,15 +115,20 @@ def _drop_lost_notes(parts: _Parts, kind: str) -> None:
         parent = reference.getparent()
         if parent is not None and (reference.get(f"{WORD}id") or "") not in note_ids:
             parent.remove(reference)
+            lost_notes += 1
+    return lost_notes
 
 
 def _to_html(parts: _Parts) -> tuple[str, list[str]]:
-    """The HTML that mammoth makes of the parts, and the parts that it does not understand."""
-    try:
-        return _convert(parts), []
-    except (AttributeError, KeyError):  # a list or a style that refers to nothing, or has no name
-        others = {kind: root for kind, root in parts.items() if kind not in {"numbering", "styles"}}
-        return _convert(others), sorted(parts.keys() - others.keys())
+    """The HTML that mammoth makes of the parts, and the parts that it does not understand, as few as may be."""
+    for left_out in _NOT_UNDERSTOOD:
+        others = {kind: root for kind, root in parts.items() if kind not in left_out}
+        try:
+            return _convert(others), sorted(left_out)
+        except _MISUNDERSTANDINGS:
+            continue
+    both = {"numbering", "styles"}
+    return _convert({kind: root for kind, root in parts.items() if kind not in both}), sorted(parts.keys() & both)
 
 
 def _convert(parts: _Parts) -> str:

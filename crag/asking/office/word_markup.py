@@ -37,7 +37,8 @@ _WRAPPERS = [
 """Elements of which only what is in them matters. mammoth looks for the address of a link, which may be missing."""
 _UNREAD = [
     *("customXmlPr", "rt", "sdtEndPr", "sdtPr", "smartTagPr", "softHyphen"),
-    *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "permStart", "permEnd", "proofErr"),
+    *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "commentReference"),
+    *("permStart", "permEnd", "proofErr"),
     *("moveFromRangeStart", "moveFromRangeEnd", "moveToRangeStart", "moveToRangeEnd"),
 ]
 """`rt` is the reading above a word. Places stand between rows and paragraphs that are to be merged."""
