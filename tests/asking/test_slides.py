@@ -75,6 +75,43 @@ def test_what_a_shape_shows(shape: str, lines: list[str]) -> None:
     assert read(build_slide(shape)) == (["Report", *lines], "")
 
 
+def item(text: str, kind: str, level: int = 0, start: str = "") -> str:
+    """A paragraph with a number of this kind; without a kind, one without a number."""
+    bullet = f'<a:buAutoNum type="{kind}" {start}/>' if kind else "<a:buNone/>"
+    return f'<a:p><a:pPr lvl="{level}">{bullet}</a:pPr>{run(text)}</a:p>'
+
+
+def text_box(*paragraphs: str, styles: str = "") -> str:
+    body = f"<a:lstStyle>{styles}</a:lstStyle>{''.join(paragraphs)}</p:txBody>"
+    return re.sub("<a:p>.*</p:txBody>", lambda _: body, box("x"))
+
+
+PERIOD, LETTER = "arabicPeriod", "alphaLcParenR"
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "lines"),
+    [
+        ([item("x", PERIOD), item("y", LETTER, 1), item("y", LETTER, 1), item("x", PERIOD), item("y", LETTER, 1)],
+         ["1. x", "a) y", "b) y", "2. x", "a) y"]),
+        ([item("x", PERIOD), item("y", ""), item("x", PERIOD)], ["1. x", "y", "1. x"]),
+        ([item("x", PERIOD), item("y", "", 1), item(" ", PERIOD), item("x", PERIOD)], ["1. x", "y", "2. x"]),
+        ([item("x", PERIOD), item("x", LETTER), item("x", PERIOD, 0, 'startAt="4"')], ["1. x", "a) x", "4. x"]),
+        ([item("x", "romanUcParenBoth"), item("x", "circleNumDbPlain"), item("x", "arabicPlain")],
+         ["(I) x", "1. x", "1 x"]),
+    ],
+    ids=["levels", "text between", "text below, blank", "other kinds", "forms"],
+)  # fmt: skip
+def test_paragraphs_have_the_numbers_of_their_list(paragraphs: list[str], lines: list[str]) -> None:
+    assert read(build_slide(text_box(*paragraphs))) == (["Report", *lines], "")
+
+
+def test_the_levels_of_a_box_may_be_numbered() -> None:
+    styles = '<a:lvl1pPr><a:buAutoNum type="arabicPeriod"/></a:lvl1pPr>'
+    paragraphs = [f"<a:p>{run('x')}</a:p>", item("y", "")]
+    assert read(build_slide(text_box(*paragraphs, styles=styles))) == (["Report", "1. x", "y"], "")
+
+
 @pytest.mark.parametrize(
     ("shape", "lines", "note"),
     [

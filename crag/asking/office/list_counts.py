@@ -1,4 +1,4 @@
-"""A count as the number of a list in Word shows it (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
+"""A count as the number of a list shows it, in the formats of Word (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
 
 import re
 from collections.abc import Callable
