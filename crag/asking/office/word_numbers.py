@@ -40,11 +40,17 @@ def write_numbers(root: "Element", lists: WordLists, styles: WordStyles) -> None
 
 
 def _write_number(paragraph: "Element", number: str) -> None:
-    from lxml import etree
+    """Write a number into the first run if that has no marks, for each run costs mammoth time; else into its own."""
+    text = paragraph.makeelement(f"{WORD}t")
+    text.text = number
+    properties = paragraph.find(f"{WORD}pPr")
+    first = next(iter(paragraph), None) if properties is None else properties.getnext()
+    if first is not None and first.tag == f"{WORD}r" and first.find(f"{WORD}rPr") is None:
+        first.insert(0, text)
+        return
 
     run = paragraph.makeelement(f"{WORD}r")
-    etree.SubElement(run, f"{WORD}t").text = number
-    properties = paragraph.find(f"{WORD}pPr")
+    run.append(text)
     if properties is None:
         paragraph.insert(0, run)
     else:
