@@ -11,6 +11,7 @@ from email.message import Message
 from typing import NamedTuple
 
 from crag.asking.decoding import decode
+from crag.asking.reading_process import UnreadableFileError
 from crag.asking.wrapped_lines import join_wrapped_lines
 
 _FIELDS = ("From", "To", "Cc", "Date", "Subject")
@@ -44,14 +45,14 @@ def read_mail(content: bytes) -> Mail:
     If a message has the same text as HTML and as plain text, the HTML is read: it marks superscripts and deletions.
     The parser is that of Python 3.2 and before: the newer one fails on fields that are not valid.
 
-    Raises ValueError: parts are in parts too often.
+    Raises UnreadableFileError: parts are in parts too often.
     """
     try:
         message = email.message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip())
         reader = _Reader()
         markup = reader.read_message(message)
     except RecursionError:
-        raise ValueError("its parts are nested too deeply; save it as HTML or text") from None
+        raise UnreadableFileError("its parts are nested too deeply; save it as HTML or text") from None
 
     note = f"attachments are not read: {', '.join(reader.attached)}" if reader.attached else ""
     return Mail(_field(message, "Subject"), markup, note)

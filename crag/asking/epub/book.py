@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urldefrag
 
-from crag.asking.package_parts import PART_DAMAGE, parse_part
+from crag.asking.archive_xml import PART_DAMAGE, parse_part
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

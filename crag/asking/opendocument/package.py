@@ -6,8 +6,8 @@ import zipfile
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
+from crag.asking.archive_xml import PART_DAMAGE, parse_part
 from crag.asking.opendocument.names import LINK, MANIFEST, OFFICE, TITLE
-from crag.asking.package_parts import PART_DAMAGE, parse_part
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -33,7 +33,7 @@ def read_open_document(content: bytes) -> FileReply:
     elif package.body_kind == "spreadsheet":
         workbook = read_sheets(package, styles, ParagraphReader(styles, objects))
         title = package.read_title()
-        pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet.title, sheet.rows)]
+        pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet)]
         notes += workbook.notes
     elif package.body_kind == "presentation":
         presentation = read_slides(package, styles, objects)

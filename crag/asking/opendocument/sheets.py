@@ -13,6 +13,7 @@ from crag.asking.opendocument.names import TABLE, TEXT
 from crag.asking.opendocument.package import Package
 from crag.asking.opendocument.paragraphs import ParagraphReader
 from crag.asking.opendocument.styles import Look, Styles
+from crag.asking.sheet_pages import Sheet
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -23,17 +24,10 @@ _OTHER_FILE = re.compile(r"'[a-z]+:.*'#\$?.*", re.DOTALL)
 """The name of a table that LibreOffice keeps of another file, to which a formula refers."""
 
 
-class OpenSheet(NamedTuple):
-    """A sheet that is shown: its title, and its rows to the last one with a cell, without columns that are blank."""
-
-    title: str
-    rows: list[list[str]]
-
-
 class OpenSheets(NamedTuple):
     """The sheets of a file, and notes on what is not read."""
 
-    sheets: list[OpenSheet]
+    sheets: list[Sheet]
     notes: list[str]
 
 
@@ -57,7 +51,7 @@ def read_sheets(package: Package, styles: Styles, paragraphs: ParagraphReader) -
                 grid.add(element)
             else:
                 cells.add_columns(element)
-        sheets.append(OpenSheet(name, to_rows(grid.texts)))
+        sheets.append(Sheet(name, to_rows(grid.texts)))
         if grid.is_cut:
             cut.append(name)
 
