@@ -3,7 +3,6 @@
 import codecs
 import contextlib
 import email
-import html
 import re
 from email.errors import MessageError
 from email.header import decode_header, make_header
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from crag.asking.decoding import decode
 from crag.asking.reading_process import UnreadableFileError
-from crag.asking.wrapped_lines import join_wrapped_lines
+from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
 
 _FIELDS = ("From", "To", "Cc", "Date", "Subject")
 _SAVED_BY_BROWSER = re.compile(r"\W{0,9}Saved by\b", re.IGNORECASE)
@@ -69,7 +68,7 @@ class _Reader:
         markup = "\n".join(text.markup for text in self._read_part(message))
         body_tag = _BODY_TAG.search(markup)
         place = body_tag.end() if body_tag else 0
-        return markup[:place] + _to_paragraphs(_head_lines(message)) + markup[place:]
+        return markup[:place] + to_paragraphs(_head_lines(message)) + markup[place:]
 
     def _read_part(self, part: Message) -> list[_Text]:
         """The texts that a reader sees, each in one form."""
@@ -79,7 +78,7 @@ class _Reader:
             self._name(part)
             return []
         if kind in _REPORTS:
-            return [_Text(_to_paragraphs(_all_fields(inner))) for inner in inner_parts]
+            return [_Text(to_paragraphs(_all_fields(inner))) for inner in inner_parts]
         if kind == "message/rfc822":
             return [_Text(self.read_message(inner)) for inner in inner_parts]
         if not inner_parts:
@@ -185,8 +184,4 @@ def _read_text(part: Message) -> _Text:
     is_part_of_none = part.get_content_maintype() == "multipart"
     if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
         return _Text(text, is_form_in_html=True)
-    return _Text(_to_paragraphs(join_wrapped_lines(text)))
-
-
-def _to_paragraphs(lines: list[str]) -> str:
-    return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines if line.strip())
+    return _Text(to_paragraphs(join_wrapped_lines(text)))

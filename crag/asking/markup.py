@@ -11,7 +11,8 @@ from crag.asking.parts import page_part
 from crag.asking.pdf.process import read_pdf
 from crag.asking.reading_process import FileReply
 from crag.asking.sources import Source
-from crag.asking.text_files import TextFile, read_text_file, to_paragraphs
+from crag.asking.text_files import TextFile, read_text_file
+from crag.asking.wrapped_lines import to_paragraphs
 
 _READERS = {Kind.OPEN_DOCUMENT: read_open_document_file, Kind.E_BOOK: read_e_book}
 

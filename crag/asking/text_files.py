@@ -29,7 +29,7 @@ from crag.asking.rtf.reading import read_rich_text
 from crag.asking.structured import read_json, read_json_lines, to_markup, to_rows
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
-from crag.asking.wrapped_lines import join_wrapped_lines
+from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
 
 SNIFFED_CHARACTERS = 4096
 """The beginning of a file that tells its type."""
@@ -133,11 +133,6 @@ def _table(rows: Sequence[Row], note: str = "") -> FileReply:
         part = "" if page.is_whole else row_part(page.first, page.last)
         pages.append(PageReply(html=page.html, part=part))
     return FileReply(title="", pages=pages, note=note)
-
-
-def to_paragraphs(lines: Sequence[str]) -> str:
-    """HTML with a paragraph for each line that is not blank."""
-    return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines if line.strip())
 
 
 def _find_title(markup: str) -> str:

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from crag.asking.office.package_xml import STRICT, parse_xml, with_usual_names
+from crag.asking.archive_xml import parse_xml
+from crag.asking.office.package_xml import STRICT, with_usual_names
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

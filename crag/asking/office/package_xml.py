@@ -1,16 +1,15 @@
-"""The XML of files of Office: how it is parsed, what its damages raise, and the title among the properties."""
+"""The XML of files of Office: its names, what its damages raise, and the title among the properties."""
 
 import io
 import zipfile
-import zlib
 from typing import TYPE_CHECKING
+
+from crag.asking.archive_xml import PART_DAMAGE, parse_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-UNPACKING = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
-"""What zipfile raises where a part cannot be unpacked."""
-DAMAGE = (*UNPACKING, ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError)
+DAMAGE = (*PART_DAMAGE, ArithmeticError, AttributeError, TypeError, ValueError)
 """What zipfile, lxml and openpyxl raise where a part is missing, damaged, or not as they expect."""
 
 STRICT = b"http://purl.oclc.org/ooxml/"
@@ -36,24 +35,12 @@ def slide_damage() -> tuple[type[Exception], ...]:
     return (*DAMAGE, PythonPptxError)
 
 
-def parse_xml(content: bytes) -> "Element":
-    """The root of an XML file, read without its entities and without the network.
-
-    Raises lxml.etree.XMLSyntaxError: it is damaged.
-    """
-    from lxml import etree
-
-    return etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
-
-
 def read_core_title(content: bytes) -> str:
     """The title among the properties of a document (ECMA-376, part 2, 11); "" if it has none, or they are damaged."""
-    from lxml import etree
-
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             properties = parse_xml(archive.read("docProps/core.xml"))
-    except (*UNPACKING, KeyError, etree.XMLSyntaxError):
+    except PART_DAMAGE:
         return ""
     return find_core_title(properties)
 

@@ -6,11 +6,12 @@ Both have the same elements under names of their own (ECMA-376, part 1, 19.3.1 a
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from crag.asking.archive_xml import parse_xml
 from crag.asking.office.charts import CHART, read_chart
 from crag.asking.office.diagrams import DIAGRAM, diagram_markup
 from crag.asking.office.drawing_text import DRAWING, body_markup, body_text
 from crag.asking.office.extended_charts import EXTENDED_CHART, read_extended_chart
-from crag.asking.office.package_xml import DAMAGE, parse_xml
+from crag.asking.office.package_xml import DAMAGE
 from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import re
 import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from crag.asking.office.package_xml import UNPACKING, parse_xml, with_usual_names
+from crag.asking.archive_xml import UNPACKING, parse_xml
+from crag.asking.office.package_xml import with_usual_names
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
