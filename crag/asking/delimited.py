@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 from typing import Literal
 
 from crag.core.csv_files import DELIMITERS
@@ -21,7 +20,7 @@ _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 """The first line of some files of Excel."""
 
 
-def read_rows(text: str, location: str = "") -> list[list[str]]:
+def read_rows(text: str, suffix: str = "") -> list[list[str]]:
     r"""The cells of each row; blank lines are empty rows.
 
     >>> read_rows("name;price\nlamp;2,50\n")
@@ -31,12 +30,11 @@ def read_rows(text: str, location: str = "") -> list[list[str]]:
     named = _NAMED_SEPARATOR.match(text)
     if named:
         return _split(text[named.end() :], named[1])
-    return _split(text, _find_separator(text, location))
+    return _split(text, _find_separator(text, suffix.lower()))
 
 
-def _find_separator(text: str, location: str) -> str:
+def _find_separator(text: str, suffix: str) -> str:
     """What separates the cells: the first separator that gives most rows the same number of cells, above one."""
-    suffix = Path(location).suffix.lower()
     if suffix == ".tsv":
         return DELIMITERS[suffix]
 

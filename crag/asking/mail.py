@@ -12,7 +12,8 @@ from email.message import Message
 from typing import NamedTuple
 
 from crag.asking.decoding import decode
-from crag.asking.wrapped_lines import join_wrapped_lines
+from crag.asking.reading_process import UnreadableFileError
+from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
 
 _FIELDS = ("From", "To", "Cc", "Date", "Subject")
 _SAVED_BY_BROWSER = re.compile(r"\W{0,9}Saved by\b", re.IGNORECASE)
@@ -48,14 +49,14 @@ def read_mail(content: bytes) -> Mail:
     If a message has the same text as HTML and as plain text, the HTML is read: it marks superscripts and deletions.
     The parser is that of Python 3.2 and before: the newer one fails on fields that are not valid.
 
-    Raises ValueError: parts are in parts too often.
+    Raises UnreadableFileError: parts are in parts too often.
     """
     try:
         message = email.message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip())
         reader = _Reader()
         markup = reader.read_message(message)
     except RecursionError:
-        raise ValueError("its parts are nested too deeply; save it as HTML or text") from None
+        raise UnreadableFileError("its parts are nested too deeply; save it as HTML or text") from None
 
     note = f"attachments are not read: {', '.join(reader.attached)}" if reader.attached else ""
     return Mail(_field(message, "Subject"), markup, note)
@@ -72,7 +73,7 @@ class _Reader:
         markup = "\n".join(text.markup for text in self._read_part(message))
         body_tag = _BODY_TAG.search(markup)
         place = body_tag.end() if body_tag else 0
-        return markup[:place] + _to_paragraphs(_head_lines(message)) + markup[place:]
+        return markup[:place] + to_paragraphs(_head_lines(message)) + markup[place:]
 
     def _read_part(self, part: Message) -> list[_Text]:
         """The texts that a reader sees, each in one form."""
@@ -82,7 +83,7 @@ class _Reader:
             self._name(part)
             return []
         if kind in _REPORTS:
-            return [_Text(_to_paragraphs(_all_fields(inner))) for inner in inner_parts]
+            return [_Text(to_paragraphs(_all_fields(inner))) for inner in inner_parts]
         if kind == "message/rfc822":
             return [_Text(self.read_message(inner)) for inner in inner_parts]
         if not inner_parts:
@@ -224,7 +225,7 @@ def _read_text(part: Message) -> _Text:
     is_part_of_none = part.get_content_maintype() == "multipart"
     if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
         return _Text(text, is_form_in_html=True)
-    return _Text(_to_paragraphs(join_wrapped_lines(text)))
+    return _Text(to_paragraphs(join_wrapped_lines(text)))
 
 
 def _decode_text(part: Message) -> str:
@@ -233,7 +234,3 @@ def _decode_text(part: Message) -> str:
     charset = part.get_content_charset() or ""
     # Many programs declare ASCII and write UTF-8.
     return decode(content, "" if charset == "us-ascii" else charset)
-
-
-def _to_paragraphs(lines: list[str]) -> str:
-    return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines if line.strip())

@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from crag.asking.front_matter import split_front_matter
@@ -41,9 +42,9 @@ def convert_markdown(text: str) -> Converted:
     fields, body = split_front_matter("\n".join(text.splitlines()))
     title = fields.pop("title", "")
     tokens = parser.parse(body)
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, following in pairwise(tokens):
         is_main_heading = token.type == "heading_open" and token.tag == "h1"
-        if is_main_heading and following is not None and not title:
+        if is_main_heading and not title:
             title = without_tags(parser.renderer.render(following.children or [], parser.options, {}))
 
     lines = [f"<p>{html.escape(f'{name}: {value}')}</p>\n" for name, value in fields.items()]

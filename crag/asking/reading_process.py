@@ -15,8 +15,8 @@ SECONDS = 60.0
 MEMORY_BYTES = 3 << 30
 """Of the process: a file that needs more ends it, not the machine."""
 
+_REMEDIES = {"MemoryError": "it needs too much memory; split it"}
 PACKAGE_REMEDIES = {
-    "MemoryError": "it needs too much memory; split it",
     "BadZipFile": "it is damaged or not whole; open it and save it again, or fetch it again",
     "RecursionError": "it is nested too deeply; open it and save it again",
     "KeyError": "a part of it is missing; open it and save it again",
@@ -67,13 +67,24 @@ def read_in_process(
     if process.returncode:
         raise UnreadableFileError(_describe_failure(process.stderr, process.returncode, remedies))
     reply: dict[str, Any] = json.loads(process.stdout)
+    if "error" in reply:
+        raise UnreadableFileError(reply["error"])
     return reply
 
 
-def reply_in_process(read: Callable[[bytes], FileReply]) -> None:
-    """In the process: write what is read of the file on standard input."""
+def read_file_in_process(module: str, argument: str, content: bytes, remedies: Mapping[str, str]) -> FileReply:
+    """The pages of a file, by the ``main(argument)`` of a module. Raises UnreadableFileError, as `read_in_process`."""
+    reply = read_in_process(module, argument, content, SECONDS, remedies)
+    return FileReply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+
+
+def reply_in_process(read: Callable[[bytes], Mapping[str, object]]) -> None:
+    """In the process: write what is read of the file on standard input, or why it cannot be read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    reply = read(sys.stdin.buffer.read())
+    try:
+        reply = read(sys.stdin.buffer.read())
+    except UnreadableFileError as error:
+        reply = {"error": str(error)}
     sys.stdout.buffer.write(json.dumps(reply).encode())
 
 
@@ -81,7 +92,7 @@ def _describe_failure(error_output: bytes, status: int, remedies: Mapping[str, s
     """The remedy of a known failure, else the exception or the status."""
     # The last line of a traceback is the exception.
     _, _, last_line = error_output.decode("utf-8", "replace").strip().rpartition("\n")
-    for part, remedy in remedies.items():
+    for part, remedy in {**_REMEDIES, **remedies}.items():
         if part in last_line:
             return remedy
     return last_line[:200] or f"its reader ended with status {status}"

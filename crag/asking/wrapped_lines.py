@@ -1,5 +1,6 @@
 """Lines of plain text that an editor or a mail program wrapped, as paragraphs: a sentence stays in one piece."""
 
+import html
 import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
@@ -15,6 +16,11 @@ LEAST_SMALL = 0.25
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;|][\"'”’)\]]*$")
 _BEGINS_ITEM = re.compile(r"(?:[-–—*•+>|#]|\(?\d{1,3}[.)]|[a-z][.)])\s|[|>#]")
+
+
+def to_paragraphs(lines: Sequence[str]) -> str:
+    """HTML with a paragraph for each line that is not blank."""
+    return "".join(f"<p>{html.escape(line)}</p>\n" for line in lines if line.strip())
 
 
 def join_wrapped_lines(text: str) -> list[str]:

@@ -19,7 +19,7 @@ X, Y, N = "<mi>x</mi>", "<mi>y</mi>", "<mi>n</mi>"
         (f"<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow>{N}</munderover>{X}", "∑_(i=1)^n x"),
         (f"<munder><mi>lim</mi>{N}</munder>{X}", "lim_n x"),
         (f"<mover>{X}<mo>¯</mo></mover><mo>=</mo><mn>5</mn>", "x=5"),
-        (f"<mroot>{X}<mn>3</mn></mroot>", "(x)^(1/3)"),
+        (f"<mroot>{X}<mn>3</mn></mroot>", "x^(1/3)"),
         (f"<mfenced>{X}{Y}</mfenced>", "(x, y)"),
         (f"<mi>sin</mi>{X}<mspace/><mtext>and</mtext>{Y}", "sin x and y"),
         ("<mo>[</mo><mtable><mtr><mn>1</mn><mn>2</mn></mtr><mtr><mn>3</mn></mtr></mtable><mo>]</mo>", "[1, 2; 3]"),

@@ -435,6 +435,17 @@ def test_the_table_of_a_chart_in_a_flat_file_is_no_sheet() -> None:
     shapes = f"<table:shapes>{frame(chart_shape)}</table:shapes>"
     content = build_flat(table(shapes, row("a", "b"), row("1", "2"), name="Own"), "spreadsheet")
     assert lines_of(content) == ["a: 1 | b: 2"]
+    assert note_of(content) == "charts without saved values are not read: 1"
+
+
+def test_charts_and_boxes_on_a_sheet_are_read_behind_its_cells() -> None:
+    fleet = chart("bar", series_of("B"), row("", "boats"), row("2024", number("5")), axis=CATEGORIES.format("ch2"))
+    shapes = f"<table:shapes>{box('seen from a kite')}</table:shapes>"
+    with_chart = f"<table:table-cell>{paragraph('B14')}{frame(OBJECT)}</table:table-cell>"
+    sheet = table(shapes, row("name", "room"), row("Ines", with_chart), name="Own")
+    content = build(sheet, "spreadsheet", parts={"Object 1/content.xml": fleet})
+    assert lines_of(content) == ["name: Ines | room: B14", "seen from a kite", "Fleet", "category: 2024 | boats: 5"]
+    assert note_of(content) == ""
 
 
 # --- slides -----------------------------------------------------------------------------------------------------------

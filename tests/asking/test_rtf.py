@@ -66,7 +66,11 @@ def html_of(markup: str) -> str:
         (r"sales: {\object{\*\objdata 0105}{\result 4200 units}}", "sales: 4200 units"),
         # Numbers and signs of lists.
         (r"{\pntext\f0 1.\tab}{\*\pn\pnlvlbody{\pntxta.}}First", "1. First"),
-        (r"{\listtext\u-3913\'b7\tab}First", "• First"),
+        (r"{\listtext\u-3913\'b7\tab}First", "First"),
+        (r"{\listtext\pard\f2 o\tab}First", "First"),
+        (r"{\listtext\pard Article 4\tab}First", "Article 4 First"),
+        (r"{\listtext a)\tab}{\b First}", "a) First"),
+        (r"{\v{\listtext 1.\tab}x\par}{\listtext 1.\tab}First", "1. First"),
         # A character that only stands for the one before it, and none that does.
         (r"{\uc2\u26085\'93\'fa{\uc1\u228 ?b}\u228 ??}{\uc0\u228 b}", "日äbääb"),
         (r"\u8220\ldblquote no\u8221\b0  x", "“no” x"),
@@ -144,7 +148,7 @@ CYRILLIC = r"\'cf\'f0\'e8"
         (r"\ansi\ansicpg936", "\\'c4\r\n\\'e3{\\b\\'ba\\'c3} \\'c4{}\\'e3", "你好 你"),
         # Fonts of symbols.
         (r"\ansi{\fonttbl{\f3\fcharset2 Symbol;}}", r"x {\f3\'a3} 5, {\f3 \u-3933\'a3}, {\f3 m}m", "x ≤ 5, ≤, μm"),
-        (r"\ansi{\fonttbl{\f3\fcharset2 Wingdings;}}", r"{\listtext\f3\'a7\tab}First", "•\tFirst"),
+        (r"\ansi{\fonttbl{\f3\fcharset2 Wingdings;}}", r"{\listtext\f3\'a7\tab}First", "First"),
     ],
 )
 def test_code_pages(header: str, text: str, line: str) -> None:

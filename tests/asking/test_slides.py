@@ -75,6 +75,43 @@ def test_what_a_shape_shows(shape: str, lines: list[str]) -> None:
     assert read(build_slide(shape)) == (["Report", *lines], "")
 
 
+def item(text: str, kind: str, level: int = 0, start: str = "") -> str:
+    """A paragraph with a number of this kind; without a kind, one without a number."""
+    bullet = f'<a:buAutoNum type="{kind}" {start}/>' if kind else "<a:buNone/>"
+    return f'<a:p><a:pPr lvl="{level}">{bullet}</a:pPr>{run(text)}</a:p>'
+
+
+def text_box(*paragraphs: str, styles: str = "") -> str:
+    body = f"<a:lstStyle>{styles}</a:lstStyle>{''.join(paragraphs)}</p:txBody>"
+    return re.sub("<a:p>.*</p:txBody>", lambda _: body, box("x"))
+
+
+PERIOD, LETTER = "arabicPeriod", "alphaLcParenR"
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "lines"),
+    [
+        ([item("x", PERIOD), item("y", LETTER, 1), item("y", LETTER, 1), item("x", PERIOD), item("y", LETTER, 1)],
+         ["1. x", "a) y", "b) y", "2. x", "a) y"]),
+        ([item("x", PERIOD), item("y", ""), item("x", PERIOD)], ["1. x", "y", "1. x"]),
+        ([item("x", PERIOD), item("y", "", 1), item(" ", PERIOD), item("x", PERIOD)], ["1. x", "y", "2. x"]),
+        ([item("x", PERIOD), item("x", LETTER), item("x", PERIOD, 0, 'startAt="4"')], ["1. x", "a) x", "4. x"]),
+        ([item("x", "romanUcParenBoth"), item("x", "circleNumDbPlain"), item("x", "arabicPlain")],
+         ["(I) x", "1. x", "1 x"]),
+    ],
+    ids=["levels", "text between", "text below, blank", "other kinds", "forms"],
+)  # fmt: skip
+def test_paragraphs_have_the_numbers_of_their_list(paragraphs: list[str], lines: list[str]) -> None:
+    assert read(build_slide(text_box(*paragraphs))) == (["Report", *lines], "")
+
+
+def test_the_levels_of_a_box_may_be_numbered() -> None:
+    styles = '<a:lvl1pPr><a:buAutoNum type="arabicPeriod"/></a:lvl1pPr>'
+    paragraphs = [f"<a:p>{run('x')}</a:p>", item("y", "")]
+    assert read(build_slide(text_box(*paragraphs, styles=styles))) == (["Report", "1. x", "y"], "")
+
+
 @pytest.mark.parametrize(
     ("shape", "lines", "note"),
     [
@@ -308,6 +345,59 @@ SLIDE = r"ppt/slides/slide1\.xml"
 def test_a_damaged_part_costs_no_other(part: str, change: Change, lines: list[str], note: str) -> None:
     content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
     assert read(with_parts(content, {part: change})) == (lines, note)
+
+
+SLIDE_RELATIONS = r"ppt/slides/_rels/slide1\.xml\.rels"
+TYPES = r"\[Content_Types\]\.xml"
+LOST_RELATIONS = "slide 1: relations are damaged, notes may be left out"
+LOST_CHART = "slide 1: a chart is damaged and not read"
+
+
+def without(pattern: str) -> Change:
+    """Leaves out what fits a pattern, which is there."""
+
+    def change(text: str) -> str:
+        changed = re.sub(pattern, "", text)
+        assert changed != text
+        return changed
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "lines", "note"),
+    [
+        (SLIDE_RELATIONS, without(r' Target="[^"]*notes[^"]*"'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r'(?<= )Id="\w+"(?=[^>]*notesSlide)'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r' Type="[^"]*notesSlide"'), ["Report", *SALES], LOST_RELATIONS),
+        (SLIDE_RELATIONS, without(r' Type="[^"]*slideLayout"'), ["Report", *SALES, "Ines"], LOST_RELATIONS),
+        (SLIDE_RELATIONS, damage, ["Report"], f"{LOST_CHART}; {LOST_RELATIONS}"),
+        (SLIDE_RELATIONS, lambda _: "<relations/>", ["Report"], f"{LOST_CHART}; {LOST_RELATIONS}"),
+        (NOTES, remove, ["Report", *SALES], LOST_RELATIONS),
+        (r"_rels/\.rels", without(r' Type="[^"]*core-properties"'), ["Report", *SALES, "Ines"], ""),
+        (TYPES, without(r'<Default Extension="xlsx"[^>]*>'), ["Report", *SALES, "Ines"], ""),
+        (TYPES, without(r'(?<=notesSlide1.xml") ContentType="[^"]*"'), ["Report", *SALES],
+         "slide 1: the notes are damaged and not read"),
+        (TYPES, without(r'(?<=slide1.xml") ContentType="[^"]*"'), [], "slide 1 is damaged and not read"),
+    ],
+    ids=[
+        "no target", "no name", "no kind", "layout of no kind", "relations", "relations of another kind", "no notes",
+        "properties of no kind", "workbook of no type", "notes of no type", "slide of no type",
+    ],
+)  # fmt: skip
+def test_a_damaged_relation_costs_only_what_it_leads_to(part: str, change: Change, lines: list[str], note: str) -> None:
+    content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
+    assert read(with_parts(content, {part: change})) == (lines, note)
+
+
+def test_strict_files_are_read() -> None:
+    def make_strict(text: str) -> str:
+        family = "(presentationml|officeDocument|drawingml)"
+        return re.sub(f"http://schemas.openxmlformats.org/{family}/2006/", r"http://purl.oclc.org/ooxml/\1/", text)
+
+    content = build_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, sales(), title="Report", notes="Ines")
+    strict = with_parts(content, {r".*\.(xml|rels)": make_strict})
+    assert read(strict) == (["Report", *SALES, "Ines"], "")
 
 
 def test_a_placeholder_without_properties_costs_nothing() -> None:

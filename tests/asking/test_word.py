@@ -7,60 +7,7 @@ from pathlib import Path
 import pytest
 
 from crag.asking.office.word import read_word
-from crag.settings import ExtractSettings
-from crag.web import page_text
-
-SETTINGS = ExtractSettings(labelled_tables=True)
-
-SPACES = (
-    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
-    'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
-    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
-    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
-    'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" '
-    'xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:v="urn:schemas-microsoft-com:vml"'
-)
-
-
-def build(body: str, **parts: str | bytes) -> bytes:
-    """A document with this body and these other parts; XML without a root's name spaces gets them."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("word/document.xml", f"<w:document {SPACES}><w:body>{body}</w:body></w:document>")
-        for name, part in parts.items():
-            archive.writestr(f"word/{name}.xml", part)
-    return file.getvalue()
-
-
-def run(text: str, properties: str = "") -> str:
-    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
-
-
-def paragraph(*runs: str, properties: str = "") -> str:
-    return f"<w:p><w:pPr>{properties}</w:pPr>{''.join(runs)}</w:p>"
-
-
-def cell(text: str, properties: str = "") -> str:
-    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(run(text))}</w:tc>"
-
-
-def row(*cells: str, properties: str = "") -> str:
-    columns = "".join(text if text.startswith("<") else cell(text) for text in cells)
-    return f"<w:tr><w:trPr>{properties}</w:trPr>{columns}</w:tr>"
-
-
-def table(*rows: str) -> str:
-    return f"<w:tbl>{''.join(rows)}</w:tbl>"
-
-
-def style(kind: str, name: str, properties: str, base: str = "") -> str:
-    based_on = f'<w:basedOn w:val="{base}"/>' if base else ""
-    return f'<w:style w:type="{kind}" w:styleId="{name}">{based_on}<w:rPr>{properties}</w:rPr></w:style>'
-
-
-def lines_of(content: bytes) -> list[str]:
-    return page_text(read_word(content).html, SETTINGS).splitlines()
-
+from tests.asking.word_files import SPACES, build, cell, lines_of, paragraph, row, run, style, table
 
 # --- how text looks ---------------------------------------------------------------------------------------------------
 
@@ -304,7 +251,7 @@ def form(name: str, **arguments: str) -> str:
         (form("sSub", e=math("10"), sub=math("2")), "10_2"),
         (form("sSubSup", e=math("x"), sub=math("1"), sup=math("2")), "x_1^2"),
         (form("rad", e=math("16")), "√(16)"),
-        (form("rad", deg=math("3"), e=math("8")), "(8)^(1/3)"),
+        (form("rad", deg=math("3"), e=math("8")), "8^(1/3)"),
         (form("nary", naryPr='<m:chr m:val="∑"/>', sub=math("i=1"), sup=math("9"), e=math("2i")), "∑_(i=1)^9 2i"),
         (form("func", fName=math("sin"), e=math("2")), "sin(2)"),
         (form("func", fName=form("limLow", e=math("lim"), lim=math("x→0")), e=math("x")), "lim_(x→0)(x)"),
@@ -352,7 +299,11 @@ def test_a_damaged_part_costs_only_itself() -> None:
         comments="<w:comments>",
     )
     assert lines_of(content) == ["code 8642"]
-    assert read_word(content).note == "left out, damaged: footnotes, styles; open it and save it again"
+    assert read_word(content).note == (
+        "lost notes are not read: 1; "
+        "headings may lack their numbers, and text that a style hides or strikes out is read; "
+        "left out, damaged: footnotes, styles; open it and save it again"
+    )
 
 
 def test_lists_that_refer_to_nothing_cost_only_their_form() -> None:
@@ -360,6 +311,28 @@ def test_lists_that_refer_to_nothing_cost_only_their_form() -> None:
     content = build(body, numbering=f'<w:numbering {SPACES}><w:num w:numId="1"/></w:numbering>')
     assert lines_of(content) == ["code 8642"]
     assert read_word(content).note == "left out, damaged: numbering; open it and save it again"
+
+
+@pytest.mark.parametrize(
+    ("numbering", "styles", "left_out"),
+    [
+        ("<w:num w:numId='1'/>", "", "numbering"),
+        ("", "<w:style w:styleId='A'/>", "styles"),
+        ("<w:num w:numId='1'/>", "<w:style w:styleId='A'/>", "numbering, styles"),
+    ],
+)
+def test_a_part_that_is_not_understood_costs_no_other(numbering: str, styles: str, left_out: str) -> None:
+    content = build(
+        paragraph(run("code 8642")),
+        numbering=f"<w:numbering {SPACES}>{numbering}</w:numbering>",
+        styles=f"<w:styles {SPACES}>{styles}</w:styles>",
+    )
+    assert lines_of(content) == ["code 8642"]
+    assert read_word(content).note == f"left out, damaged: {left_out}; open it and save it again"
+
+
+def test_comments_without_a_number_cost_nothing() -> None:
+    assert lines_of(build(paragraph(run("code 8642"), "<w:r><w:commentReference/></w:r>"))) == ["code 8642"]
 
 
 def test_what_is_not_read_is_counted() -> None:

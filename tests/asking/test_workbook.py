@@ -217,9 +217,173 @@ def test_a_style_that_is_not_there_is_none() -> None:
     assert read_workbook(build_sheet('<row><c s="99"><v>8642</v></c></row>')).sheets[0].rows == [["8642"]]
 
 
-def test_sheets_of_charts_are_told() -> None:
+DAY_AND_NAME = ["2024-03-05", "Ines"]
+LOST_DRAWINGS = "sheet Sheet: its drawings are damaged and not read"
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "lines", "note"),
+    [
+        (
+            r"xl/styles\.xml",
+            damage,
+            ["45356", "Ines"],
+            "the formats are damaged: days and shares are read as plain numbers, struck out text like other text",
+        ),
+        (
+            SHARED.replace(".", r"\."),
+            lambda text: text.replace("<t>Ines", "<t Ines"),
+            ["2024-03-05"],
+            "the texts of cells are damaged; cells whose text is missing: 1; open the file in Excel and save it again",
+        ),
+        (
+            SHARED.replace(".", r"\."),
+            lambda text: text.replace("</sst>", "<si"),
+            DAY_AND_NAME,
+            "the texts of cells are damaged",
+        ),
+        (
+            r"xl/workbook\.xml",
+            lambda text: text.replace("<calcPr", "<calcPr calcId='none' iterateCount='many'/><bookViews x='"
+                                      "'><workbookView activeTab='none'/></bookViews><definedNames/><calcPr"),
+            DAY_AND_NAME,
+            "",
+        ),
+        (r"\[Content_Types\]\.xml", damage, DAY_AND_NAME, ""),
+        (r"xl/worksheets/_rels/sheet1\.xml\.rels", damage, DAY_AND_NAME, LOST_DRAWINGS),
+        (r"xl/drawings/drawing1\.xml", damage, DAY_AND_NAME, LOST_DRAWINGS),
+        (r"xl/drawings/drawing1\.xml", remove, DAY_AND_NAME, LOST_DRAWINGS),
+    ],
+    ids=[
+        "formats", "a text", "behind the texts", "optional settings", "types", "relations of a sheet", "drawing",
+        "no drawing",
+    ],
+)  # fmt: skip
+def test_a_damaged_part_costs_only_what_it_tells(part: str, change: Change, lines: list[str], note: str) -> None:
+    cells = f'<row><c s="{DAY}"><v>45356</v></c><c t="s"><v>0</v></c></row>'
+    sheet = with_drawing(build_sheet(cells, shared="<si><t>Ines</t></si>"))
+    content = with_parts(sheet, {part: change})
+    assert read_lines(content) == lines
+    assert read_workbook(content).note == note
+
+
+# --- what lies on a sheet ---------------------------------------------------------------------------------------------
+
+DRAWING_SPACES = " ".join(
+    f'xmlns:{prefix}="http://schemas.openxmlformats.org/{place}"'
+    for prefix, place in {
+        "xdr": "drawingml/2006/spreadsheetDrawing",
+        "a": "drawingml/2006/main",
+        "c": "drawingml/2006/chart",
+        "m": "officeDocument/2006/math",
+        "mc": "markup-compatibility/2006",
+        "r": "officeDocument/2006/relationships",
+    }.items()
+)
+OFFICE_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+CHART = (
+    f"<c:chartSpace {DRAWING_SPACES}><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Growth</a:t></a:r></a:p></c:rich>"
+    "</c:tx></c:title><c:plotArea><c:bar3DChart><c:ser><c:tx><c:v>boats</c:v></c:tx>"
+    '<c:cat><c:strLit><c:pt idx="0"><c:v>Ostholm</c:v></c:pt></c:strLit></c:cat>'
+    '<c:val><c:numRef><c:numCache><c:formatCode>0%</c:formatCode><c:pt idx="0"><c:v>0.5</c:v></c:pt></c:numCache>'
+    "</c:numRef></c:val></c:ser></c:bar3DChart></c:plotArea></c:chart></c:chartSpace>"
+)
+CHART_LINES = ["Growth", "category: Ostholm | boats: 50%"]
+
+
+def relations(**targets: str) -> str:
+    """The relations of a part; each name is the kind of one too."""
+    entries = [
+        f'<Relationship Id="{kind}" Type="{OFFICE_RELATIONS}/{kind}" Target="{target}"/>'
+        for kind, target in targets.items()
+    ]
+    name = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return f'<Relationships xmlns="{name}">{"".join(entries)}</Relationships>'
+
+
+def with_drawing(content: bytes, *anchors: str, folder: str = "worksheets") -> bytes:
+    """The workbook with drawings on its first sheet, and a chart that they may name."""
+    added = {
+        f"xl/{folder}/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
+        "xl/drawings/drawing1.xml": f"<xdr:wsDr {DRAWING_SPACES}>{''.join(anchors)}</xdr:wsDr>",
+        "xl/drawings/_rels/drawing1.xml.rels": relations(chart="/xl/charts/chart7.xml"),
+        "xl/charts/chart7.xml": CHART,
+    }
+    return with_parts(content, {}, added)
+
+
+def anchor(shape: str, row: int = 0, column: int = 0) -> str:
+    place = f"<xdr:from><xdr:col>{column}</xdr:col><xdr:row>{row}</xdr:row></xdr:from>"
+    return f"<xdr:twoCellAnchor>{place}{shape}<xdr:clientData/></xdr:twoCellAnchor>"
+
+
+def box(text: str, attributes: str = "", runs: str = "") -> str:
+    properties = f'<xdr:nvSpPr><xdr:cNvPr id="2" name="box" {attributes}/><xdr:cNvSpPr/></xdr:nvSpPr><xdr:spPr/>'
+    return f"<xdr:sp>{properties}<xdr:txBody><a:p><a:r><a:t>{text}</a:t></a:r>{runs}</a:p></xdr:txBody></xdr:sp>"
+
+
+def frame(content: str) -> str:
+    return f"<xdr:graphicFrame><a:graphic><a:graphicData>{content}</a:graphicData></a:graphic></xdr:graphicFrame>"
+
+
+def either(choice: str, fallback: str) -> str:
+    """Something, and what older programs show instead."""
+    return (
+        f"<mc:AlternateContent><mc:Choice>{choice}</mc:Choice><mc:Fallback>{fallback}</mc:Fallback>"
+        "</mc:AlternateContent>"
+    )
+
+
+CHART_FRAME = frame('<c:chart r:id="chart"/>')
+
+
+@pytest.mark.parametrize(
+    ("anchors", "lines", "note"),
+    [
+        ([anchor(CHART_FRAME)], CHART_LINES, ""),
+        ([anchor(box("below"), 9), anchor(box("right"), 2, 5), anchor(box("left"), 2)], ["left", "right", "below"], ""),
+        ([anchor(f"<xdr:grpSp>{box('one')}{CHART_FRAME}</xdr:grpSp>")], ["one", *CHART_LINES], ""),
+        ([either(anchor(CHART_FRAME), anchor(box("not available")))], CHART_LINES, ""),
+        ([anchor(box("old", 'hidden="1"'))], [], "hidden shapes are not read: 1"),
+        ([anchor(frame("<a:slicer/>"))], [], "embedded objects are not read: 1"),
+        ([anchor(box("Einstein", runs="<m:oMath/>"))], ["Einstein"], "equations are not read: 1"),
+        (
+            [anchor(frame('<c:chart r:id="lost"/>')), anchor(box("one"))],
+            ["one"],
+            "sheet Sheet: a chart is damaged and not read",
+        ),
+    ],
+    ids=["chart", "boxes in their order", "group", "two forms", "hidden", "object", "equation", "lost chart"],
+)
+def test_what_lies_on_a_sheet_is_read_behind_its_cells(anchors: list[str], lines: list[str], note: str) -> None:
+    content = with_drawing(build_sheet(row(1, "A1 Ines")), *anchors)
+    assert read_lines(content) == ["Ines", *lines]
+    assert read_workbook(content).note == note
+
+
+def test_what_lies_on_a_long_sheet_is_a_page_of_its_own() -> None:
+    rows = "".join(row(number, f"A{number} lens", f"B{number} L{number}") for number in range(1, 251))
+    content = with_drawing(build_sheet(rows), anchor(box("box")))
+    pages = read_office(content, Kind.WORKBOOK)["pages"]
+    assert [page["part"] for page in pages] == ["sheet=Sheet&row=2-201", "sheet=Sheet&row=202-250", "sheet=Sheet"]
+    assert pages[-1]["html"] == "<p>box</p>\n"
+
+
+def test_a_sheet_may_be_a_chart() -> None:
     workbook = openpyxl.Workbook()
     workbook.worksheets[0]["A1"] = "Ines"
     workbook.create_chartsheet("Growth")
-    assert read_lines(saved(workbook)) == ["Ines"]
-    assert read_workbook(saved(workbook)).note == "chart sheets are not read: Growth"
+    content = with_drawing(saved(workbook), anchor(CHART_FRAME), folder="chartsheets")
+    assert read_lines(content) == ["Ines", *CHART_LINES]
+    assert read_workbook(content).note == ""
+
+
+def test_strict_files_are_read() -> None:
+    def make_strict(text: str) -> str:
+        family = "(spreadsheetml|officeDocument|drawingml)"
+        return re.sub(f"http://schemas.openxmlformats.org/{family}/2006/", r"http://purl.oclc.org/ooxml/\1/", text)
+
+    day = f'<row><c s="{DAY}" t="d"><v>2024-03-05</v></c><c t="s"><v>0</v></c></row>'
+    content = with_drawing(build_sheet(day, shared="<si><t>Ines</t></si>"), anchor(CHART_FRAME))
+    strict = with_parts(content, {r".*\.(xml|rels)": make_strict})
+    assert read_lines(strict) == read_lines(content) == [*DAY_AND_NAME, *CHART_LINES]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urldefrag
 
-from crag.asking.package_parts import PART_DAMAGE, parse_part
+from crag.asking.archive_xml import PART_DAMAGE, parse_xml
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -54,7 +54,7 @@ class Book:
         """Raises ProtectedBookError; KeyError, BadZipFile or XMLSyntaxError: it is damaged."""
         self._archive = zipfile.ZipFile(io.BytesIO(content))
         self._package_path = self._find_package()
-        package = parse_part(self.read(self._package_path))
+        package = parse_xml(self.read(self._package_path))
         self.title = " ".join((package.findtext("{*}metadata//{*}title") or "").split())
         self._items = self._read_items(package)
         self._spine = package.find("{*}spine")
@@ -75,7 +75,7 @@ class Book:
     def _read_if_whole(self, path: str) -> "Element | None":
         """The root of a part that a book can do without; None if it is missing or damaged."""
         try:
-            return parse_part(self.read(path))
+            return parse_xml(self.read(path))
         except PART_DAMAGE:
             return None
 
@@ -155,7 +155,7 @@ class Book:
     def _read_contents(self, path: str) -> dict[str, str]:
         """The names in a table of contents of EPUB 3 (XHTML) or EPUB 2 (NCX)."""
         names: dict[str, str] = {}
-        root = parse_part(self.read(path))
+        root = parse_xml(self.read(path))
         links = [(link.get("href", ""), "".join(link.itertext())) for link in _find_links(root)]
         for point in root.iter("{*}navPoint"):
             content = point.find("{*}content")

@@ -1,6 +1,6 @@
 """Reads an EPUB in a process of its own, which is killed when it takes too long."""
 
-from crag.asking.reading_process import PACKAGE_REMEDIES, SECONDS, FileReply, read_in_process
+from crag.asking.reading_process import PACKAGE_REMEDIES, FileReply, read_file_in_process
 
 _REMEDIES = {
     "ProtectedBookError": "its text is encrypted (DRM), so only the program of its shop can show it",
@@ -14,5 +14,4 @@ def read_e_book(content: bytes) -> FileReply:
 
     Raises UnreadableFileError: it is damaged or encrypted, or takes too long or too much memory.
     """
-    reply = read_in_process("crag.asking.epub.reading", "", content, SECONDS, _REMEDIES)
-    return FileReply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+    return read_file_in_process("crag.asking.epub.reading", "", content, _REMEDIES)

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from functools import partial
 
+from crag.asking.archive_xml import PART_DAMAGE
 from crag.asking.decoding import decode
 from crag.asking.epub.book import Book
 from crag.asking.epub.pages import read_page
-from crag.asking.package_parts import PART_DAMAGE
 from crag.asking.parts import section_part
 from crag.asking.reading_process import FileReply, PageReply, reply_in_process
 

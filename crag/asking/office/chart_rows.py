@@ -1,7 +1,10 @@
-"""The values of a chart's series as rows of tables, whatever kind of chart it is."""
+"""A chart as HTML: its titles, and the values of its series in tables, whatever kind of chart or file it is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from crag.asking.tables import table_pages
 
 Texts = dict[int, str]
 """Texts of points by their index; a gap has none."""
@@ -24,6 +27,23 @@ class Series:
     values: Texts
     is_points: bool = False
     sizes: Texts = field(default_factory=dict)
+
+
+class ChartText(NamedTuple):
+    """The HTML of a chart, and whether values are saved with it; without, they are in another file."""
+
+    html: str
+    has_values: bool
+
+
+def chart_text(titles: Iterable[str], tables: Iterable[list[list[str]]]) -> ChartText:
+    """The chart with these titles, which are HTML, above these tables."""
+    pieces = list(titles)
+    has_values = False
+    for table in tables:
+        has_values = True
+        pieces += [page.html for page in table_pages(table)]
+    return ChartText("".join(pieces), has_values)
 
 
 def series_tables(series: Sequence[Series]) -> Iterator[list[list[str]]]:

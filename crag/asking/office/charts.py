@@ -8,14 +8,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crag.asking.office.chart_rows import Series, Texts, series_tables
+from crag.asking.office.chart_rows import ChartText, Series, Texts, chart_text, series_tables
 from crag.asking.office.drawing_text import body_markup
 from crag.asking.office.escapes import unescape
 from crag.asking.office.shown_values import FIRST_DAY, FIRST_DAY_1904, show_value
 from crag.asking.raised_text import to_html
-from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -24,27 +23,18 @@ CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _OFF = frozenset({"0", "false"})
 
 
-class ChartText(NamedTuple):
-    """The HTML of a chart, and whether values are saved with it; without, they are in another file."""
-
-    html: str
-    has_values: bool
-
-
 def read_chart(space: "Element") -> ChartText:
     """The title of a chart, those of its axes, and a table for each plot."""
-    pieces: list[str] = []
+    titles: list[str] = []
     for titled in _titled_parts(space):
-        pieces += _title_markup(titled)
+        titles += _title_markup(titled)
 
     first_day = FIRST_DAY_1904 if _is_on(space, "date1904") else FIRST_DAY
     tables: list[list[list[str]]] = []
     for plot in space.findall(f"{CHART}chart/{CHART}plotArea/*"):
         series = [_read_series(one, first_day) for one in plot.findall(f"{CHART}ser")]
         tables += series_tables(series)
-    for table in tables:
-        pieces += [page.html for page in table_pages(table)]
-    return ChartText("".join(pieces), has_values=bool(tables))
+    return chart_text(titles, tables)
 
 
 def _titled_parts(space: "Element") -> Iterator["Element"]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crag.asking.office.drawing_numbers import ParagraphNumbers
 from crag.asking.office.escapes import blank_controls
 from crag.asking.raised_text import raised, to_html
 
@@ -14,8 +15,14 @@ _STRIKES = frozenset({"sngStrike", "dblStrike"})
 
 
 def body_text(body: "Element") -> str:
-    """A line for each paragraph, without what is struck out; superscripts have their marks."""
-    return "\n".join("".join(map(_piece_text, paragraph)) for paragraph in body.findall(f"{DRAWING}p"))
+    """A line for each paragraph, with its number, without what is struck out; superscripts have their marks."""
+    numbers = ParagraphNumbers(body)
+    lines = []
+    for paragraph in body.findall(f"{DRAWING}p"):
+        line = "".join(map(_piece_text, paragraph))
+        # A paragraph without text shows no number.
+        lines.append(numbers.next(paragraph) + line if line.strip() else line)
+    return "\n".join(lines)
 
 
 def body_markup(body: "Element") -> Iterator[str]:

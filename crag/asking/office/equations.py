@@ -1,30 +1,19 @@
 """Equations of Office (ECMA-376, part 1, 22.1) as a line: a fraction is ``1/2``, not 12, a power ``x^2``, not x2."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from crag.web.extract.formulas import in_brackets
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
-_ONE_TERM = re.compile(r"[-−]?(?:\w+(?:[.,]\d+)*|.)|\([^()]*\)|\[[^\[\]]*\]")
-"""A number, a variable, a sign, or what is in brackets: it needs none."""
-
 
 def equation_text(equation: "Element") -> str:
     """An equation as it is typed on a line: ``x_1 = (a+b)/2``."""
     return " ".join(_write_children(equation).split())
-
-
-def in_brackets(text: str) -> str:
-    """A part of an equation, in brackets unless it is one term.
-
-    >>> in_brackets("a+b"), in_brackets("2.5")
-    ('(a+b)', '2.5')
-    """
-    return text if not text or _ONE_TERM.fullmatch(text) else f"({text})"
 
 
 def _write_children(parent: "Element") -> str:
@@ -91,7 +80,8 @@ def _scripts(element: "Element", lower: str, upper: str) -> str:
 
 def _write_root(element: "Element") -> str:
     degree = _argument(element, "deg")
-    return f"({_argument(element, 'e')})^(1/{degree})" if degree else f"√({_argument(element, 'e')})"
+    base = _argument(element, "e")
+    return f"{in_brackets(base)}^(1/{degree})" if degree else f"√({base})"
 
 
 def _write_sum(element: "Element") -> str:

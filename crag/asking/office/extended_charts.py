@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from crag.asking.office.chart_rows import Series, Texts, series_tables
-from crag.asking.office.charts import ChartText, join_levels, show_point
+from crag.asking.office.chart_rows import ChartText, Series, Texts, chart_text, series_tables
+from crag.asking.office.charts import join_levels, show_point
 from crag.asking.office.drawing_text import body_markup
 from crag.asking.raised_text import to_html
-from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -25,11 +24,7 @@ def read_extended_chart(space: "Element") -> ChartText:
             name = element.findtext(f"{EXTENDED_CHART}tx/{EXTENDED_CHART}txData/{EXTENDED_CHART}v")
             series.append(_read_series(found, name or f"series {number}"))
 
-    tables = list(series_tables(series))
-    pieces = [_title_markup(space)]
-    for table in tables:
-        pieces += [page.html for page in table_pages(table)]
-    return ChartText("".join(pieces), has_values=bool(tables))
+    return chart_text([_title_markup(space)], series_tables(series))
 
 
 def _title_markup(space: "Element") -> str:

@@ -1,12 +1,11 @@
 """Reads a document of Office in a process of its own, which is killed when it takes too long."""
 
 from crag.asking.kinds import Kind
-from crag.asking.reading_process import PACKAGE_REMEDIES, SECONDS, FileReply, read_in_process
+from crag.asking.reading_process import PACKAGE_REMEDIES, FileReply, read_file_in_process
 
 _LIBRARIES = {Kind.WORD: "mammoth", Kind.WORKBOOK: "openpyxl", Kind.SLIDES: "python-pptx"}
 _REMEDIES = {
     **PACKAGE_REMEDIES,
-    "InvalidFileException": "it is damaged; open it and save it again",
     "PackageNotFoundError": "it is damaged; open it and save it again",
     "ParseError": "its XML is damaged; open it and save it again",
     "ExpatError": "its XML is damaged; open it and save it again",
@@ -26,5 +25,4 @@ def read_office_file(content: bytes, kind: Kind) -> FileReply:
     """
     library = _LIBRARIES[kind]
     missing = {"ModuleNotFoundError": f"{kind.upper()} needs {library}: pip install {library}"}
-    reply = read_in_process("crag.asking.office.reading", kind.value, content, SECONDS, missing | _REMEDIES)
-    return FileReply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+    return read_file_in_process("crag.asking.office.reading", kind.value, content, missing | _REMEDIES)

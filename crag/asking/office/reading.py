@@ -34,7 +34,7 @@ def _read_workbook(content: bytes) -> FileReply:
     from crag.asking.office.workbook import read_workbook
 
     workbook = read_workbook(content)
-    pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet.title, sheet.rows)]
+    pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet)]
     return FileReply(title=read_core_title(content), pages=pages, note=workbook.note)
 
 

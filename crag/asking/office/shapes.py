@@ -1,13 +1,17 @@
-"""The shapes of a slide as HTML: texts, tables, charts, diagrams and groups of them (ECMA-376, part 1, 19.3.1)."""
+"""The shapes of a slide or a sheet as HTML: texts, tables, charts, diagrams and groups of them.
+
+Both have the same elements under names of their own (ECMA-376, part 1, 19.3.1 and 20.5.2).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from crag.asking.archive_xml import parse_xml
 from crag.asking.office.charts import CHART, read_chart
 from crag.asking.office.diagrams import DIAGRAM, diagram_markup
 from crag.asking.office.drawing_text import DRAWING, body_markup, body_text
 from crag.asking.office.extended_charts import EXTENDED_CHART, read_extended_chart
-from crag.asking.office.package_xml import DAMAGE, parse_xml
+from crag.asking.office.package_xml import DAMAGE
 from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _FRAME_CONTENT = f"{DRAWING}graphic/{DRAWING}graphicData/*"
 _ON = frozenset({"1", "true"})
-_SHAPES = frozenset(f"{SLIDE}{name}" for name in ("sp", "grpSp", "graphicFrame"))
+_SHAPES = frozenset({"sp", "grpSp", "graphicFrame"})
 """Those that may have text; lines, pictures and ink have none."""
 
 Place = tuple[int, int]
@@ -28,10 +32,17 @@ Place = tuple[int, int]
 class Part(Protocol):
     """A part of a package: its bytes, and the parts that it is related to."""
 
-    blob: bytes
+    @property
+    def blob(self) -> bytes:
+        """Its bytes."""
 
     def related_part(self, relation: str) -> "Part":
         """The part behind a relation. Raises KeyError: there is none."""
+
+
+def _name_of(element: "Element") -> str:
+    """The name of an element without its name space; "" of a comment."""
+    return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def choose_alternatives(root: "Element") -> None:
@@ -48,11 +59,11 @@ def choose_alternatives(root: "Element") -> None:
 def _has_content(branch: "Element") -> bool:
     """Whether there is a text, or a frame, in which a table, a chart or a diagram is."""
     has_text = any((text.text or "").strip() for text in branch.iter(f"{DRAWING}t"))
-    return has_text or next(branch.iter(f"{SLIDE}graphicFrame"), None) is not None
+    return has_text or next(branch.iter("{*}graphicFrame"), None) is not None
 
 
 class ShapeReader:
-    """Reads the shapes of a slide.
+    """Reads the shapes of a slide or a sheet.
 
     Attributes:
         faults: What of them is not read, and why.
@@ -70,11 +81,11 @@ class ShapeReader:
 
     def read(self, parent: "Element", title: "Element | None" = None) -> Iterator[str]:
         """The shapes of a tree or a group but the title, from the top to the bottom and from left to right."""
-        shapes = [child for child in parent if child.tag in _SHAPES and child is not title]
+        shapes = [child for child in parent if _name_of(child) in _SHAPES and child is not title]
         for shape in sorted(shapes, key=self._find_place):
             if is_hidden(shape):
                 self.hidden += 1
-            elif shape.tag == f"{SLIDE}grpSp":
+            elif _name_of(shape) == "grpSp":
                 yield from self.read(shape)
             else:
                 yield from self._read_shape(shape)
@@ -85,7 +96,7 @@ class ShapeReader:
             return self._places[shape]
         offset = shape.find(f"./*/{DRAWING}xfrm/{DRAWING}off")
         if offset is None:
-            offset = shape.find(f"{SLIDE}xfrm/{DRAWING}off")
+            offset = shape.find(f"{{*}}xfrm/{DRAWING}off")
         try:
             return (0, 0) if offset is None else (int(offset.get("y", "0")), int(offset.get("x", "0")))
         except ValueError:  # a length with a unit, which Office reads but does not write
@@ -93,7 +104,7 @@ class ShapeReader:
 
     def _read_shape(self, shape: "Element") -> list[str]:
         """The text of a shape, or the content of a frame."""
-        body = shape.find(f"{SLIDE}txBody")
+        body = shape.find("{*}txBody")
         if body is not None:
             return list(body_markup(body))
         return [piece for content in shape.iterfind(_FRAME_CONTENT) for piece in self._read_content(content)]
@@ -153,5 +164,5 @@ def _table_rows(table: "Element") -> list[list[str]]:
 
 def is_hidden(shape: "Element") -> bool:
     """Whether a shape was hidden in the selection pane."""
-    properties = shape.find(f"./*/{SLIDE}cNvPr")
+    properties = shape.find("./*/{*}cNvPr")
     return properties is not None and properties.get("hidden") in _ON

@@ -75,9 +75,13 @@ def read_sheet(file: IO[bytes], show: Callable[[SavedCell], str]) -> SheetTexts:
     return sheet
 
 
-def read_shared_texts(file: IO[bytes]) -> list[str]:
-    """The texts that cells name by their number; superscripts have their marks."""
-    return [_text(element) for element in _elements(file, "si")]
+def read_shared_texts(file: IO[bytes]) -> Iterator[str]:
+    """The texts that cells name by their number; superscripts have their marks.
+
+    Raises lxml.etree.XMLSyntaxError: the XML is damaged.
+    """
+    for element in _elements(file, "si"):
+        yield _text(element)
 
 
 def _elements(file: IO[bytes], *names: str) -> Iterator["Element"]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.drawing_text import body_markup, body_text
-from crag.asking.office.package_xml import slide_damage, without_damaged_parts
+from crag.asking.office.package_xml import slide_damage
 from crag.asking.office.shapes import SLIDE, Place, ShapeReader, choose_alternatives, is_hidden
+from crag.asking.office.slide_package import mend_presentation
 from crag.asking.raised_text import to_html, without_marks
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def read_slides(content: bytes) -> Slides:
     """The slides that are shown. Of a slide that is damaged in part, the rest."""
     import pptx
 
-    presentation = pptx.Presentation(io.BytesIO(without_damaged_parts(content)))
+    package = mend_presentation(content)
+    presentation = pptx.Presentation(io.BytesIO(package.content))
     reading = _Reading()
     # `presentation.slides` fails as a whole if one is missing.
     for number, entry in enumerate(presentation.element.iter(f"{SLIDE}sldId"), start=1):
@@ -38,6 +40,8 @@ def read_slides(content: bytes) -> Slides:
                 reading.hidden_slides.append(str(number))
             else:
                 reading.read(number, slide)
+                if str(slide.part.partname).lstrip("/") in package.without_relations:
+                    reading.faults.append(f"slide {number}: relations are damaged, notes may be left out")
         except slide_damage():
             reading.faults.append(f"slide {number} is damaged and not read")
     return Slides(reading.title, reading.slides, reading.note())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
-from crag.asking.office.package_xml import find_core_title
+from crag.asking.office.package_xml import find_core_title, with_usual_names
+from crag.asking.office.word_lists import WordLists
 from crag.asking.office.word_markup import simplify_part
 from crag.asking.office.word_styles import WORD, WordStyles
 
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"(?:word|docProps)/(?P<kind>document|footnotes|endnotes|styles|numbering|core)\d{0,3}\.xml")
 """What is read of the archive: pictures, comments and what programs keep for themselves need not even be whole."""
-_STRICT_FAMILIES = (b"wordprocessingml", b"officeDocument", b"drawingml")
-"""Strict files (ECMA-376, part 1, annex A) have the elements of others under names of their own."""
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError)
 """What a part raises that cannot be unpacked or is no XML; lxml's own error is a `SyntaxError`."""
+
+_MISUNDERSTANDINGS = (AttributeError, LookupError, TypeError, ValueError)
+"""What mammoth raises where a list or a style refers to nothing, or has no name."""
+_NOT_UNDERSTOOD = ((), ("numbering",), ("styles",))
+"""The parts to do without, one try after the other; the last is to do without both."""
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
@@ -47,9 +51,11 @@ def read_word(content: bytes) -> WordText:
     parts, damaged = _read_parts(content)
     unread = _simplify(parts)
     markup, not_understood = _to_html(parts)
-    damaged += not_understood
 
     notes = [f"{kind} are not read: {count}" for kind, count in unread.items()]
+    if "styles" in damaged:
+        notes.append("headings may lack their numbers, and text that a style hides or strikes out is read")
+    damaged += not_understood
     if damaged:
         notes.append(f"left out, damaged: {', '.join(damaged)}; open it and save it again")
     return WordText(_find_title(parts, markup), mark_table_heads(markup), "; ".join(notes))
@@ -69,7 +75,7 @@ def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
                 continue
             kind = match["kind"]
             try:
-                part = _with_usual_names(archive.read(name))
+                part = with_usual_names(archive.read(name))
                 parts.setdefault(kind, etree.fromstring(part, parser))
             except _DAMAGES:
                 if kind == "document":
@@ -78,28 +84,26 @@ def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
     return parts, damaged
 
 
-def _with_usual_names(part: bytes) -> bytes:
-    """A part of a strict file with the name spaces that other files have."""
-    for family in _STRICT_FAMILIES:
-        strict = b"http://purl.oclc.org/ooxml/%b/" % family
-        part = part.replace(strict, b"http://schemas.openxmlformats.org/%b/2006/" % family)
-    return part
-
-
 def _simplify(parts: _Parts) -> Counter[str]:
     """Change the parts into what mammoth reads, and count what is not read by kind."""
     styles = WordStyles(parts.get("styles"))
+    lists = WordLists(parts.get("numbering"), styles)
     unread: Counter[str] = Counter()
     for kind in ("document", "footnotes", "endnotes"):
         if kind in parts:
-            unread.update(simplify_part(parts[kind], styles))
-    for kind in ("footnote", "endnote"):
-        _drop_lost_notes(parts, kind)
+            unread.update(simplify_part(parts[kind], styles, lists))
+    lost_notes = sum(_drop_lost_notes(parts, kind) for kind in ("footnote", "endnote"))
+    if lost_notes:
+        unread["lost notes"] = lost_notes
     return unread
 
 
-def _drop_lost_notes(parts: _Parts, kind: str) -> None:
-    """Drop notes without a number, and what refers to a note that is not there: mammoth fails for both."""
+def _drop_lost_notes(parts: _Parts, kind: str) -> int:
+    """Drop notes without a number, and what refers to a note that is not there: mammoth fails for both.
+
+    Returns the count of those that are not there.
+    """
+    lost_notes = 0
     notes_part = parts.get(f"{kind}s")
     note_ids = set()
     for note in notes_part.findall(f"{WORD}{kind}") if notes_part is not None else ():
@@ -111,15 +115,20 @@ def _drop_lost_notes(parts: _Parts, kind: str) -> None:
         parent = reference.getparent()
         if parent is not None and (reference.get(f"{WORD}id") or "") not in note_ids:
             parent.remove(reference)
+            lost_notes += 1
+    return lost_notes
 
 
 def _to_html(parts: _Parts) -> tuple[str, list[str]]:
-    """The HTML that mammoth makes of the parts, and the parts that it does not understand."""
-    try:
-        return _convert(parts), []
-    except (AttributeError, KeyError):  # a list or a style that refers to nothing, or has no name
-        others = {kind: root for kind, root in parts.items() if kind not in {"numbering", "styles"}}
-        return _convert(others), sorted(parts.keys() - others.keys())
+    """The HTML that mammoth makes of the parts, and the parts that it does not understand, as few as may be."""
+    for left_out in _NOT_UNDERSTOOD:
+        others = {kind: root for kind, root in parts.items() if kind not in left_out}
+        try:
+            return _convert(others), sorted(left_out)
+        except _MISUNDERSTANDINGS:
+            continue
+    both = {"numbering", "styles"}
+    return _convert({kind: root for kind, root in parts.items() if kind not in both}), sorted(parts.keys() & both)
 
 
 def _convert(parts: _Parts) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.equations import MATH, equation_text
+from crag.asking.office.word_lists import WordLists
+from crag.asking.office.word_numbers import write_numbers
 from crag.asking.office.word_styles import VALUE, WORD, WordStyles
 from crag.asking.office.word_tables import simplify_tables
 
@@ -35,7 +37,8 @@ _WRAPPERS = [
 """Elements of which only what is in them matters. mammoth looks for the address of a link, which may be missing."""
 _UNREAD = [
     *("customXmlPr", "rt", "sdtEndPr", "sdtPr", "smartTagPr", "softHyphen"),
-    *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "permStart", "permEnd", "proofErr"),
+    *("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "commentReference"),
+    *("permStart", "permEnd", "proofErr"),
     *("moveFromRangeStart", "moveFromRangeEnd", "moveToRangeStart", "moveToRangeEnd"),
 ]
 """`rt` is the reading above a word. Places stand between rows and paragraphs that are to be merged."""
@@ -53,7 +56,7 @@ class _Marks(NamedTuple):
     height: str = "baseline"
 
 
-def simplify_part(root: "Element", styles: WordStyles) -> dict[str, int]:
+def simplify_part(root: "Element", styles: WordStyles, lists: WordLists) -> dict[str, int]:
     """Change a part of a document, and count what is not read in it by kind."""
     from lxml import etree
 
@@ -66,6 +69,7 @@ def simplify_part(root: "Element", styles: WordStyles) -> dict[str, int]:
     unread = _count_unread(root)
 
     _apply_looks(root, styles)
+    write_numbers(root, lists, styles)
     _show_boxes(root)
     _show_equations(root)
     _simplify_characters(root)

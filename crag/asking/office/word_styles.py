@@ -95,31 +95,42 @@ class WordStyles:
             return True
         return sum(is_on(_find(name, properties)) for properties in levels) % 2 == 1
 
+    def find(self, kind: str, style_id: str) -> "Element | None":
+        """A style; None if there is none of this type and name."""
+        return self._styles.get((kind, style_id))
+
+    def paragraph_styles(self, paragraph: "Element") -> "list[Element]":
+        """The style of a paragraph, and those that it is based on."""
+        return self._with_bases("paragraph", self._style_id(paragraph, "paragraph", "p", "pStyle"))
+
     def _style_properties(self, run: "Element", kind: str, owner_name: str, property_name: str) -> "list[Element]":
         """The properties of the style of a run, of its paragraph or its table, its own before those it is based on."""
         owner = next(run.iterancestors(WORD + owner_name), None) if owner_name != "r" else run
         if owner is None:
             return []
-        named = owner.find(f"{WORD}{owner_name}Pr/{WORD}{property_name}")
-        style_id = "" if named is None else named.get(VALUE, "")
-        if (kind, style_id) not in self._styles:
-            style_id = self._default_ids.get(kind, "")
-        key = (kind, style_id)
+        key = (kind, self._style_id(owner, kind, owner_name, property_name))
         if key not in self._properties:
-            self._properties[key] = self._read_properties(kind, style_id)
+            styles = self._with_bases(*key)
+            self._properties[key] = [properties for style in styles for properties in style.findall(f"{WORD}rPr")]
         return self._properties[key]
 
-    def _read_properties(self, kind: str, style_id: str) -> "list[Element]":
-        properties: list[Element] = []
+    def _style_id(self, owner: "Element", kind: str, owner_name: str, property_name: str) -> str:
+        """The style that an element names, else the default one of its type."""
+        named = owner.find(f"{WORD}{owner_name}Pr/{WORD}{property_name}")
+        style_id = "" if named is None else named.get(VALUE, "")
+        return style_id if (kind, style_id) in self._styles else self._default_ids.get(kind, "")
+
+    def _with_bases(self, kind: str, style_id: str) -> "list[Element]":
+        styles: list[Element] = []
         seen: set[str] = set()
         style = self._styles.get((kind, style_id))
         while style is not None and style_id not in seen:
             seen.add(style_id)
-            properties += style.findall(f"{WORD}rPr")
+            styles.append(style)
             base = style.find(f"{WORD}basedOn")
             style_id = "" if base is None else base.get(VALUE, "")
             style = self._styles.get((kind, style_id))
-        return properties
+        return styles
 
 
 def _find(name: str, properties: "Sequence[Element]") -> "Element | None":

@@ -4,16 +4,15 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import islice, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crag.asking.office.chart_rows import Series, Texts, series_tables
+from crag.asking.office.chart_rows import ChartText, Series, Texts, chart_text, series_tables
 from crag.asking.office.shown_values import show_value
 from crag.asking.opendocument.data_styles import GENERAL, to_number_format
 from crag.asking.opendocument.grid import ROW, place_cells
 from crag.asking.opendocument.names import CHART, OFFICE, TABLE, TEXT
 from crag.asking.opendocument.styles import Styles
 from crag.asking.raised_text import to_html
-from crag.asking.tables import table_pages
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -28,21 +27,11 @@ Place = tuple[int, int]
 """The row and the column of a cell, from 1."""
 
 
-class ChartText(NamedTuple):
-    """The HTML of a chart, and whether values are saved with it."""
-
-    html: str
-    has_values: bool
-
-
 def read_chart(root: "Element", chart: "Element") -> ChartText:
     """The title of a chart, those of its axes, and its series. `root`: of the part with the chart and its styles."""
     reader = _ChartReader(Styles(root, None), chart)
-    pieces = [f"<p>{to_html(title)}</p>\n" for title in reader.find_titles()]
-    tables = list(series_tables(reader.read_series()))
-    for table in tables:
-        pieces += [page.html for page in table_pages(table)]
-    return ChartText("".join(pieces), has_values=bool(tables))
+    titles = [f"<p>{to_html(title)}</p>\n" for title in reader.find_titles()]
+    return chart_text(titles, series_tables(reader.read_series()))
 
 
 class _ChartReader:

@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crag.asking.archive_xml import PART_DAMAGE
 from crag.asking.mathml import equation_text
 from crag.asking.opendocument.charts import read_chart
 from crag.asking.opendocument.names import CHART, DRAW, MATH, OFFICE
 from crag.asking.opendocument.package import Package
-from crag.asking.package_parts import PART_DAMAGE
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

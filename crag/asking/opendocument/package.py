@@ -6,8 +6,8 @@ import zipfile
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
+from crag.asking.archive_xml import PART_DAMAGE, parse_xml
 from crag.asking.opendocument.names import LINK, MANIFEST, OFFICE, TITLE
-from crag.asking.package_parts import PART_DAMAGE, parse_part
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -53,7 +53,7 @@ class Package:
     def read_content(self) -> "Element":
         """The root of the part with the body."""
         with self.open_content() as file:
-            return parse_part(file.read())
+            return parse_xml(file.read(), is_huge=True)
 
     def read_styles(self) -> "Element | None":
         """The root of the part with the named styles; None if it is damaged, missing, or no part of its own."""
@@ -79,7 +79,7 @@ class Package:
         if name not in self._objects:
             is_name = name in self._archive.NameToInfo
             part = self._archive.read(name if is_name else unquote(name))
-            self._objects[name] = parse_part(part)
+            self._objects[name] = parse_xml(part, is_huge=True)
         return self._objects[name]
 
     def _read_head(self) -> "tuple[Element, str]":
@@ -105,7 +105,7 @@ class Package:
         if self._archive is None or name not in self._archive.NameToInfo:
             return None
         try:
-            return parse_part(self._archive.read(name))
+            return parse_xml(self._archive.read(name), is_huge=True)
         except PART_DAMAGE:
             self.damaged.append(name.removesuffix(".xml"))
             return None
@@ -114,7 +114,7 @@ class Package:
 def _is_encrypted(archive: zipfile.ZipFile) -> bool:
     """Whether the manifest says so of any part (OpenDocument 1.3, part 2, 3.4)."""
     try:
-        manifest = parse_part(archive.read("META-INF/manifest.xml"))
+        manifest = parse_xml(archive.read("META-INF/manifest.xml"))
     except PART_DAMAGE:
         return False
     return next(manifest.iter(f"{MANIFEST}encryption-data"), None) is not None

@@ -1,6 +1,6 @@
 """Reads a file of OpenDocument in a process of its own, which is killed when it takes too long."""
 
-from crag.asking.reading_process import PACKAGE_REMEDIES, SECONDS, FileReply, read_in_process
+from crag.asking.reading_process import PACKAGE_REMEDIES, FileReply, read_file_in_process
 
 _REMEDIES = {
     "EncryptedFileError": "it needs a password; save a copy without one (in LibreOffice: File, Save As)",
@@ -15,5 +15,4 @@ def read_open_document_file(content: bytes) -> FileReply:
 
     Raises UnreadableFileError: it is damaged, encrypted or of another kind, or takes too long or too much memory.
     """
-    reply = read_in_process("crag.asking.opendocument.reading", "", content, SECONDS, _REMEDIES)
-    return FileReply(title=reply["title"], pages=reply["pages"], note=reply["note"])
+    return read_file_in_process("crag.asking.opendocument.reading", "", content, _REMEDIES)

@@ -2,7 +2,6 @@
 
 from crag.asking.opendocument.objects import ObjectReader
 from crag.asking.opendocument.package import Package, UnknownContentError
-from crag.asking.opendocument.paragraphs import ParagraphReader
 from crag.asking.opendocument.sheets import read_sheets
 from crag.asking.opendocument.slides import read_slides
 from crag.asking.opendocument.styles import Styles
@@ -31,9 +30,9 @@ def read_open_document(content: bytes) -> FileReply:
         title = text.title
         pages = [PageReply(html=text.html, part="")]
     elif package.body_kind == "spreadsheet":
-        workbook = read_sheets(package, styles, ParagraphReader(styles, objects))
+        workbook = read_sheets(package, styles, objects)
         title = package.read_title()
-        pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet.title, sheet.rows)]
+        pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet)]
         notes += workbook.notes
     elif package.body_kind == "presentation":
         presentation = read_slides(package, styles, objects)

@@ -1,4 +1,4 @@
-"""The sheets of an OpenDocument file as rows of texts, read one at a time: there may be a million."""
+"""The sheets of an OpenDocument file: rows of texts, read one at a time, as there may be a million, and drawings."""
 
 import re
 from bisect import bisect_left
@@ -9,40 +9,40 @@ from crag.asking.office.sheet_rows import to_rows
 from crag.asking.opendocument.cell_values import has_value, show_cell
 from crag.asking.opendocument.data_styles import GENERAL, to_number_format
 from crag.asking.opendocument.grid import MOST_COPIES, ROW, Grid, PlacedCell, count_of
-from crag.asking.opendocument.names import TABLE, TEXT
+from crag.asking.opendocument.names import DRAW, DRAW_3D, TABLE, TEXT
+from crag.asking.opendocument.objects import ObjectReader
 from crag.asking.opendocument.package import Package
 from crag.asking.opendocument.paragraphs import ParagraphReader
 from crag.asking.opendocument.styles import Look, Styles
+from crag.asking.opendocument.text import BlockReader, shapes_in
+from crag.asking.sheet_pages import Sheet
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _TABLE = f"{TABLE}table"
 _COLUMN = f"{TABLE}table-column"
+_SHAPES = f"{TABLE}shapes"
+"""What stands at a place of the sheet, not of a cell."""
 _OTHER_FILE = re.compile(r"'[a-z]+:.*'#\$?.*", re.DOTALL)
 """The name of a table that LibreOffice keeps of another file, to which a formula refers."""
-
-
-class OpenSheet(NamedTuple):
-    """A sheet that is shown: its title, and its rows to the last one with a cell, without columns that are blank."""
-
-    title: str
-    rows: list[list[str]]
 
 
 class OpenSheets(NamedTuple):
     """The sheets of a file, and notes on what is not read."""
 
-    sheets: list[OpenSheet]
+    sheets: list[Sheet]
     notes: list[str]
 
 
-def read_sheets(package: Package, styles: Styles, paragraphs: ParagraphReader) -> OpenSheets:
-    """The sheets that are shown, also their hidden rows and columns."""
+def read_sheets(package: Package, styles: Styles, objects: ObjectReader) -> OpenSheets:
+    """The sheets that are shown, also their hidden rows and columns, with the charts and boxes that lie on them."""
     sheets = []
     hidden = []
     cut = []
-    cells = _CellReader(styles, paragraphs)
+    cells = _CellReader(styles, ParagraphReader(styles, objects))
+    blocks = BlockReader(styles, objects)
+    look_of_shapes = styles.default_look("graphic")
     for name, style_name, elements in _split_tables(package):
         if _OTHER_FILE.fullmatch(name):
             continue
@@ -52,12 +52,14 @@ def read_sheets(package: Package, styles: Styles, paragraphs: ParagraphReader) -
 
         grid = Grid(cells.read_text)
         cells.begin_sheet()
+        drawings: list[str] = []
         for element in elements:
             if element.tag == ROW:
                 grid.add(element)
-            else:
+            elif element.tag == _COLUMN:
                 cells.add_columns(element)
-        sheets.append(OpenSheet(name, to_rows(grid.texts)))
+            drawings += [blocks.read_shape(shape, look_of_shapes) for shape in _find_shapes(element)]
+        sheets.append(Sheet(name, to_rows(grid.texts), "\n".join(filter(None, drawings))))
         if grid.is_cut:
             cut.append(name)
 
@@ -70,10 +72,10 @@ def read_sheets(package: Package, styles: Styles, paragraphs: ParagraphReader) -
 
 
 def _split_tables(package: Package) -> "Iterator[tuple[str, str, Iterator[Element]]]":
-    """The name and the style of each sheet, and its columns and rows, each of which is gone when the next comes."""
+    """The name and the style of each sheet, and its parts, each of which is gone when the next comes."""
     from lxml import etree
 
-    tags = [_TABLE, _COLUMN, ROW]
+    tags = [_TABLE, _COLUMN, _SHAPES, ROW]
     with package.open_content() as file:
         events = etree.iterparse(
             file, events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, huge_tree=True
@@ -91,18 +93,27 @@ def _is_sheet(element: "Element") -> bool:
 
 
 def _parts(events: "Iterator[tuple[str, Element]]", sheet: "Element") -> "Iterator[Element]":
-    """The columns and rows of a sheet, which ends where the iterator does."""
+    """The columns, the rows and the shapes of a sheet, which ends where the iterator does."""
     for event, element in events:
         if event == "start":
             continue
         if element is sheet:
             sheet.clear()
             return
-        if next(element.iterancestors(_TABLE), None) is sheet:
+        # An object on the sheet may have a table of its own.
+        if element.tag != _TABLE and next(element.iterancestors(_TABLE), None) is sheet:
             yield element
             element.clear()
             while element.getprevious() is not None:
                 del element.getparent()[0]
+
+
+def _find_shapes(part: "Element") -> "list[Element]":
+    """The shapes of a sheet, or those in the cells of a row."""
+    if next(part.iter(f"{DRAW}*", f"{DRAW_3D}*"), None) is None:
+        return []
+    holders = [part] if part.tag == _SHAPES else list(part)
+    return [shape for holder in holders for shape in shapes_in(holder)]
 
 
 class _CellReader:

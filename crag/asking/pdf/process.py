@@ -10,7 +10,6 @@ _REMEDIES = {
     "Incorrect password": "it needs a password; save a copy without one (qpdf --decrypt --password=... IN OUT)",
     "Unsupported security": "its encryption is not supported; save a copy without one",
     "Data format error": "it is damaged or not a whole PDF; open it in a viewer and save it again, or fetch it again",
-    "MemoryError": "it needs too much memory; split it",
 }
 """What can be done, by a part of the error's message."""
 

@@ -1,11 +1,9 @@
 """The program of the process that reads a PDF: bytes on standard input, JSON on standard output."""
 
-import json
 import re
-import resource
-import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain, dropwhile, takewhile
 from statistics import median
 from typing import TypedDict
@@ -18,9 +16,8 @@ from crag.asking.pdf.lines import Line, read_lines
 from crag.asking.pdf.paragraphs import build_paragraphs, join_pages
 from crag.asking.pdf.running_heads import drop_running_heads
 from crag.asking.pdf.words import visible_words
+from crag.asking.reading_process import reply_in_process
 
-MEMORY_BYTES = 3 << 30
-"""Of the process: a file that needs more ends it, not the machine."""
 MAX_TITLE_CHARACTERS = 300
 LINES_WITH_TITLE = 12
 """At the top of the first page: the title is among them."""
@@ -47,9 +44,7 @@ class PdfReply(TypedDict):
 
 def main(seconds: str) -> None:
     """Read the PDF on standard input. Pages for which the time is too short are left out."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    reply = read_pages(sys.stdin.buffer.read(), time.monotonic() + float(seconds))
-    sys.stdout.buffer.write(json.dumps(reply).encode())
+    reply_in_process(partial(read_pages, until=time.monotonic() + float(seconds)))
 
 
 def read_pages(content: bytes, until: float) -> PdfReply:

@@ -21,6 +21,8 @@ _SYMBOL_FIELD = re.compile(r"\ASYMBOL (\d{1,5})\b", re.IGNORECASE)
 _SYMBOL_FIELD_FONT = re.compile(r'\\f "?([^"\\]{1,50})', re.IGNORECASE)
 _EQUATION_FIELD = re.compile(r"\AEQ ", re.IGNORECASE)
 _LAST_CHARACTER = 0x10FFFF
+_ROUND_BULLET = "o"
+"""Word's bullet of the second level, a letter of the font Courier New."""
 
 _CHARACTERS = {
     "tab": "\t", "emdash": "—", "endash": "–", "emspace": "\u2003", "enspace": "\u2002", "qmspace": "\u2005",
@@ -155,6 +157,9 @@ class _Reader:
         if ended.is_instruction and not self._state.is_instruction and ended.flow is not None:
             self._writer.flush()
             self._follow_instruction(join_text(ended.flow.finish()))
+        if ended.is_list_mark and not self._state.is_list_mark and ended.flow is not None:
+            self._writer.flush()
+            self._write_list_number(join_text(ended.flow.finish()), ended)
 
     def _take_symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
@@ -224,8 +229,8 @@ class _Reader:
             self._state = replace(state.in_flow(Flow()), is_instruction=True)
         elif word == "fldrslt" and state.is_symbol_field:
             self._skip_group()
-        elif word in {"listtext", "pntext"}:
-            self._state = replace(state, is_list_mark=True)
+        elif word in {"listtext", "pntext"} and state.flow is not None:
+            self._state = replace(state, flow=Flow(), is_list_mark=True)
         elif word in EQUATIONS:
             self._equations += state.is_shown
             self._skip_group()
@@ -252,6 +257,13 @@ class _Reader:
             self._state = replace(self._state, is_symbol_field=True)
         elif _EQUATION_FIELD.match(instruction):
             self._equations += self._state.is_shown
+
+    def _write_list_number(self, mark: str, marked: State) -> None:
+        """Write the number of a list. A sign such as a bullet tells nothing, and lists of other files show none."""
+        is_number = any(map(str.isalnum, mark)) and mark != _ROUND_BULLET
+        if is_number:
+            # The words that end the paragraph before may come behind the mark.
+            self._writer.write(f"{mark} ", replace(self._state, table_level=marked.table_level))
 
     # --- control words ---
 

@@ -65,9 +65,7 @@ class Writer:
             self._bytes.clear()
 
     def _write_picture_signs(self, content: bytes, state: State) -> None:
-        if state.is_list_mark:
-            self.write("•", state)
-        elif content.isspace():
+        if content.isspace():
             self.write(" ", state)
-        else:
+        elif not state.is_list_mark:
             self.picture_signs += len(content.translate(None, b" \t"))

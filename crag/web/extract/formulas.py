@@ -10,7 +10,8 @@ _UNREAD = frozenset({"annotation", "annotation-xml", "mphantom", "mprescripts", 
 _SIGNS = frozenset({"mi", "mn", "mo", "ms", "mtext"})
 _ACCENTS = frozenset("¯‾^ˆ~˜→⃗˙¨_")
 """Signs above a variable: they are typed nowhere."""
-_ONE_TERM = re.compile(r"[-−]?\w+(?:[.,]\d+)*|.")
+_ONE_TERM = re.compile(r"[-−]?(?:\w+(?:[.,]\d+)*|.)|\([^()]*\)|\[[^\[\]]*\]")
+"""A number, a variable, a sign, or what is in brackets: it needs none."""
 
 
 def formula_text(formula: Element) -> str:
