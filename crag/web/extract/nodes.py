@@ -129,14 +129,8 @@ def build_tree(
         children_of: The nodes directly below a node.
         styles: The styles of the page.
     """
-    place = styles.top
-    for node in path:
-        seen = read(node)
-        if isinstance(seen, Element):
-            place, _ = styles.look_up(place, seen.name, seen.attributes)
-
     top = Element("body")
-    open_elements = [(top, place, children_of(path[-1]))]
+    open_elements = [(top, _place_of(path, read, styles), children_of(path[-1]))]
     while open_elements:
         parent, place_of_parent, rest = open_elements[-1]
         child = next(rest, None)
@@ -159,13 +153,30 @@ def build_tree(
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, children_of(child)))
         else:
-            if seen.name in _ELEMENTS_WITHOUT_MEANING and "role" in seen.attributes:
-                seen.name = _NAMES_BY_ROLE.get(seen.get("role"), seen.name)
-            parent.children.append(seen)
-            if seen.style.before is not None:
-                _add_generated(seen, seen.style.before)
+            _add_element(parent, seen)
             open_elements.append((seen, place, children_of(child)))
     return top
+
+
+def _place_of(
+    path: Sequence[ParsedNode], read: Callable[[ParsedNode], Element | str | None], styles: PageStyles
+) -> Place:
+    """The place of the last node of a path among those that selectors see."""
+    place = styles.top
+    for node in path:
+        seen = read(node)
+        if isinstance(seen, Element):
+            place, _ = styles.look_up(place, seen.name, seen.attributes)
+    return place
+
+
+def _add_element(parent: Element, element: Element) -> None:
+    """Add an element by the name that its role gives it, with the text that a sheet puts at its beginning."""
+    if element.name in _ELEMENTS_WITHOUT_MEANING and "role" in element.attributes:
+        element.name = _NAMES_BY_ROLE.get(element.get("role"), element.name)
+    parent.children.append(element)
+    if element.style.before is not None:
+        _add_generated(element, element.style.before)
 
 
 def _is_unseen(element: Element) -> bool:
