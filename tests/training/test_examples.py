@@ -41,5 +41,5 @@ def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change:
         read_examples(path)
     assert reported in str(caught.value)
     path.write_text("", encoding="utf-8")
-    with pytest.raises(DatasetError, match="no examples"):
+    with pytest.raises(DatasetError, match="it has no rows"):
         read_examples(path)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.decoding import decode
 from crag.asking.marked_tables import mark_table_heads
-from crag.asking.mathml import equation_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -18,9 +17,6 @@ _NAMED_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]
 _CLOSED_WITHOUT_TEXT = re.compile(r"<(title|script|style|textarea|iframe)\b([^<>]{0,500})/>", re.IGNORECASE)
 """A parser of HTML takes these for opened, with all that follows as their text."""
 
-_RULE = re.compile(r"(?P<selectors>[^{}]{1,500})\{(?P<declarations>[^{}]{0,2000})\}")
-_HEIGHT = re.compile(r"vertical-align\s*:\s*(super|sub|text-top|text-bottom)\b", re.IGNORECASE)
-_CLASS_SELECTOR = re.compile(r"(?:[a-z][a-z0-9]*)?\.(-?[a-z_][\w-]*)", re.IGNORECASE)
 _LARGEST_SHEET = 300_000
 """Characters: what is larger has fonts or pictures in it."""
 
@@ -54,7 +50,6 @@ def read_page(content: bytes, find_sheet: Callable[[str], str]) -> Page:
     sheets = [find_sheet(link.get("href") or "") for link in links]
     sheets += ["".join(style.itertext()) for style in root.iter("style")]
     sheets = [sheet for sheet in sheets if len(sheet) <= _LARGEST_SHEET]
-    _mark_heights(body, sheets)
     return Page(_find_heading(body), _write(body, sheets))
 
 
@@ -81,10 +76,6 @@ def _simplify(body: "Element") -> None:
             _clear(element)
         elif not kinds.isdisjoint(_NOTE_REFERENCES):
             element.set("role", "doc-noteref")
-        elif element.tag == "math":
-            equation = equation_text(element)
-            _clear(element)
-            element.tag, element.text = "span", equation
         elif element.tag == "a" and not _is_note_mark(element):
             # A page full of links would be taken for a menu.
             element.tag = "span"
@@ -97,24 +88,6 @@ def _is_note_mark(link: "Element") -> bool:
 def _clear(element: "Element") -> None:
     """Drop what is in an element, not what is behind it."""
     element.clear(keep_tail=True)
-
-
-def _mark_heights(body: "Element", sheets: Sequence[str]) -> None:
-    """Give text that a class raises or lowers a style of its own, which the reader of web pages looks at."""
-    heights: dict[str, str] = {}
-    for sheet in sheets:
-        for rule in _RULE.finditer(sheet):
-            height = _HEIGHT.search(rule["declarations"])
-            for selector in rule["selectors"].split(",") if height else ():
-                by_class = _CLASS_SELECTOR.fullmatch(selector.strip())
-                if by_class and height:
-                    heights[by_class[1]] = height[1].lower()
-    if not heights:
-        return
-    for element in body.iter("*"):
-        for name in (element.get("class") or "").split():
-            if name in heights:
-                element.set("style", f"{element.get('style') or ''};vertical-align:{heights[name]}")
 
 
 def _find_heading(body: "Element") -> str:

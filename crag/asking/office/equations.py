@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from crag.web.extract.formulas import in_brackets
+from crag.text.formulas import in_brackets
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -6,7 +6,6 @@ a part of no known type. It reads no strict files.
 
 import io
 import posixpath
-import re
 import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +20,6 @@ _TYPE_NAMES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationships"
 _NEEDED = frozenset({_TYPES, "_rels/.rels", "ppt/presentation.xml", "ppt/_rels/presentation.xml.rels"})
 """Parts without which there is no presentation."""
-_RELATIONS_PART = re.compile(r"(?P<folder>.*/)?_rels/(?P<name>[^/]*)\.rels")
 _ANY_TYPE = "application/octet-stream"
 
 
@@ -80,11 +78,11 @@ class _Parts:
                 part = b""
             root = None
 
-        relations = _RELATIONS_PART.fullmatch(name)
-        if relations is None:
+        folder, file_name = posixpath.split(name)
+        if posixpath.basename(folder) != "_rels" or not file_name.endswith(".rels"):
             self.contents[name] = part
             return
-        owner = (relations["folder"] or "") + relations["name"]
+        owner = posixpath.join(posixpath.dirname(folder), file_name.removesuffix(".rels"))
         if root is None or root.tag != _RELATIONS:
             self.without_relations.add(owner)
         if root is None and name in _NEEDED:

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crag.asking.archive_xml import PART_DAMAGE
-from crag.asking.mathml import equation_text
 from crag.asking.opendocument.charts import read_chart
+from crag.asking.opendocument.equations import equation_text
 from crag.asking.opendocument.names import CHART, DRAW, MATH, OFFICE
 from crag.asking.opendocument.package import Package
 

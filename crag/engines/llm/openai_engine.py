@@ -26,7 +26,7 @@ from crag.engines.llm.openai_models import read_only_model
 from crag.engines.llm.openai_refusal import RefusedError
 from crag.engines.llm.openai_reply import read_reply
 from crag.engines.llm.openai_server import Client, Server
-from crag.engines.llm.openai_transport import LARGEST_REPLY, is_silence
+from crag.engines.llm.openai_transport import LARGEST_REPLY, is_broken_off, is_silence
 from crag.engines.llm.served_model import describe_listed_model
 from crag.engines.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from crag.settings import OpenAIEngine
@@ -171,9 +171,8 @@ class OpenAILanguageModel:
                     # Stored one by one: what has arrived by the deadline is kept.
                     generations[index] = await self._answer(client, request, deadline)
                 except openai.APIConnectionError as error:
-                    message = (
-                        f"no language model server at {self._server.base_url}: {self._server.describe_failure(error)}"
-                    )
+                    found = "the server breaks off" if is_broken_off(error) else "no language model server"
+                    message = f"{found} at {self._server.base_url}: {self._server.describe_failure(error)}"
                     connection_errors.append(message)
                     generations[index] = Generation.failed(message)
 
@@ -233,6 +232,12 @@ class OpenAILanguageModel:
             return (
                 f"the server at {self._server.base_url} accepts connections and does not reply: it may be busy with "
                 f"other requests or hang; if it is not a language model server, set {variable} to the address of one"
+            )
+        if is_broken_off(error):
+            return (
+                f"the server at {self._server.base_url} accepts connections and breaks off its replies "
+                f"({self._server.describe_failure(error)}): its log says why; if it is not a language model server, "
+                f"set {variable} to the address of one"
             )
         return (
             f"no language model server answers at {self._server.base_url} "

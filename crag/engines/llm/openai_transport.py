@@ -40,6 +40,11 @@ def is_silence(error: BaseException) -> bool:
     return isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx2.ConnectTimeout)
 
 
+def is_broken_off(error: BaseException) -> bool:
+    """Whether somebody accepted the connection and closed it before the reply was whole, or sent what is no HTTP."""
+    return isinstance(error.__cause__, (httpx2.RemoteProtocolError, httpx2.ReadError))
+
+
 def find_proxy(address: ServerAddress) -> Proxy | None:
     """The proxy that the environment names for this address. None for this machine, as for the graph's client.
 

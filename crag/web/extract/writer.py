@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from crag.web.extract.formulas import formula_text
+from crag.text.formulas import formula_text
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script

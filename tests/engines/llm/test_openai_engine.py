@@ -3,6 +3,7 @@ import gzip
 import itertools
 import json
 import logging
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -240,6 +241,16 @@ def test_no_server_at_all_is_a_dead_engine() -> None:
         model.generate([ask(), ask()], Deadline(600))
     with pytest.raises(EngineUnavailableError, match="CRAG_TEST_LLM_URL"):
         model.warm_up()
+
+
+def test_a_server_that_breaks_off_its_replies_is_not_called_missing(server: HTTPServer) -> None:
+    server.expect_request(re.compile("/.*")).respond_with_handler(
+        lambda _: Response('{"choices": [', headers={"Content-Length": "1000"})
+    )
+    with pytest.raises(LanguageModelDiedError, match="the server breaks off at "):
+        at(server).generate([ask()], Deadline(600))
+    with pytest.raises(EngineUnavailableError, match="breaks off its replies"):
+        at(server).warm_up()
 
 
 def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:

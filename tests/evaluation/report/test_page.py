@@ -197,7 +197,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Here of an agent with traces of its own; a run that is thrown away takes its report along."""
+    """Here of an agent with traces of its own; an agent that cannot answer costs an older run nothing."""
     options, report = arguments(tmp_path, dataset(tmp_path), "TracingAgent"), tmp_path / "out/report.html"
     assert evaluate(options) == 0
     assert f"report     {report}\n" in capsys.readouterr().out
@@ -205,7 +205,7 @@ def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "TracingAgent, CRAG task 1" in text
     assert f"crag evaluate --dataset {tmp_path}" in text, "its origin"
     assert evaluate([*arguments(tmp_path, dataset(tmp_path), "NoMethodAgent"), "--overwrite"]) == 2
-    assert not report.exists()
+    assert report.read_text(encoding="utf-8") == text
 
 
 def test_a_report_that_cannot_be_written_does_not_cost_the_run(

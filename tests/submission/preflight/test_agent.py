@@ -141,7 +141,7 @@ def test_only_tasks_with_a_graph_have_one(tree: Path, checked: Checked, monkeypa
 
 def test_the_rehearsal_has_the_pages_that_real_batches_have(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").touch()
-    with pytest.raises(DatasetError, match="has no questions"):
+    with pytest.raises(DatasetError, match="it has no rows"):
         rehearsal_rows(tmp_path / "questions.jsonl", "task1")
     pages = [row["search_results"] for row in rehearsal_rows(ROOT / QUESTIONS, "task1")]
     assert len(pages) == 17

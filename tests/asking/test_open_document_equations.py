@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from crag.asking.mathml import equation_text
+from crag.asking.opendocument.equations import equation_text
 
 X, Y, N = "<mi>x</mi>", "<mi>y</mi>", "<mi>n</mi>"
 

@@ -1,9 +1,9 @@
-"""Formulas in MathML 3, as pages have them, as they are typed on a line: ``x^2``, ``(a+b)/2``, ``√(2)``."""
+"""Formulas in MathML 3, of pages and documents, as they are typed on a line: ``x^2``, ``(a+b)/2``, ``√(2)``."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-
-from crag.web.extract.nodes import Element
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 _UNREAD = frozenset({"annotation", "annotation-xml", "mphantom", "mprescripts", "none"})
 """A second notation, what only takes room, and marks without text."""
@@ -12,6 +12,31 @@ _ACCENTS = frozenset("¯‾^ˆ~˜→⃗˙¨_")
 """Signs above a variable: they are typed nowhere."""
 _ONE_TERM = re.compile(r"[-−]?(?:\w+(?:[.,]\d+)*|.)|\([^()]*\)|\[[^\[\]]*\]")
 """A number, a variable, a sign, or what is in brackets: it needs none."""
+
+
+class Element(Protocol):
+    """An element of MathML: its name without a prefix, and what is in it."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``mfrac``."""
+
+    @property
+    def attributes(self) -> Mapping[str, str | None]:
+        """Their values by name; None for one without a value."""
+
+    @property
+    def children(self) -> Sequence["Element | str"]:
+        """Elements and texts in order."""
+
+
+@dataclass(frozen=True)
+class FormulaElement:
+    """An `Element` of a document, read by another parser than that of pages."""
+
+    name: str
+    attributes: Mapping[str, str | None] = field(default_factory=dict)
+    children: Sequence["FormulaElement | str"] = ()
 
 
 def formula_text(formula: Element) -> str:
@@ -59,8 +84,14 @@ def _texts(element: Element) -> Iterator[str]:
             yield from _texts(child)
 
 
+def _elements(element: Element) -> Iterator[Element]:
+    for child in element.children:
+        if not isinstance(child, str):
+            yield child
+
+
 def _parts(element: Element) -> Iterator[str]:
-    for child in element.elements():
+    for child in _elements(element):
         yield _write(child)
 
 
@@ -104,10 +135,10 @@ def _with_index(element: Element, base: str, index: str) -> str:
 
 def _are_upright(element: Element) -> Iterator[bool]:
     """Whether the names inside an element stand upright, in order (MathML 3, 3.2.2 and 3.2.3)."""
-    for child in element.elements():
+    for child in _elements(element):
         if child.name in {"mi", "mtext"}:
             is_long = len("".join(_texts(child)).strip()) > 1
-            yield is_long or child.name == "mtext" or child.get("mathvariant") == "normal"
+            yield is_long or child.name == "mtext" or child.attributes.get("mathvariant") == "normal"
         yield from _are_upright(child)
 
 
@@ -148,7 +179,7 @@ def _write_row(element: Element) -> str:
 
 def _write_scripts(element: Element) -> str:
     """Scripts on both sides of a base, such as the mass of an isotope: ``^238_92 U``."""
-    parts = list(element.elements())
+    parts = list(_elements(element))
     names = [part.name for part in parts]
     divide = names.index("mprescripts") if "mprescripts" in names else len(parts)
 
