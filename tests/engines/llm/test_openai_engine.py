@@ -3,8 +3,8 @@ import gzip
 import itertools
 import json
 import logging
-import re
 import socket
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -243,14 +243,24 @@ def test_no_server_at_all_is_a_dead_engine() -> None:
         model.warm_up()
 
 
-def test_a_server_that_breaks_off_its_replies_is_not_called_missing(server: HTTPServer) -> None:
-    server.expect_request(re.compile("/.*")).respond_with_handler(
-        lambda _: Response('{"choices": [', headers={"Content-Length": "1000"})
-    )
-    with pytest.raises(LanguageModelDiedError, match="the server breaks off at "):
-        at(server).generate([ask()], Deadline(600))
-    with pytest.raises(EngineUnavailableError, match="breaks off its replies"):
-        at(server).warm_up()
+class BreaksOff(socketserver.StreamRequestHandler):
+    """Answers every request with the beginning of a reply."""
+
+    def handle(self) -> None:
+        while self.rfile.readline().strip():
+            pass
+        self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"')
+
+
+def test_a_server_that_breaks_off_its_replies_is_not_called_missing() -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), BreaksOff) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        model = engine(f"http://127.0.0.1:{server.server_address[1]}/v1")
+        with pytest.raises(LanguageModelDiedError, match="the server breaks off at "):
+            model.generate([ask()], Deadline(600))
+        with pytest.raises(EngineUnavailableError, match="breaks off its replies"):
+            model.warm_up()
+        server.shutdown()
 
 
 def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
