@@ -94,6 +94,7 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
             record = Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)
             # A question that failed before its trace teaches nothing
             if key in run.traces and (split is None or split.holds(record)):
+                _check_candidates(Record(f"{folder / TRACES}, question {key.interaction_id}", run.traces[key]))
                 questions.append(FinishedQuestion(row, run.traces[key], gold_answers(row)))
     except DatasetError as error:
         raise DatasetError(f"{error}; {_AGAIN}") from None
@@ -101,6 +102,21 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
     if not any("candidates" in question.trace for question in questions):
         raise DatasetError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
     return questions
+
+
+def _check_candidates(trace: Record) -> None:
+    """Raise DatasetError: the candidate answers of a trace are not as this package writes them."""
+    candidates = trace.data.get("candidates", [])
+    are_whole = isinstance(candidates, list) and all(
+        isinstance(candidate, dict)
+        and isinstance(candidate.get("text"), str)
+        and isinstance(candidate.get("source"), str)
+        and isinstance(candidate.get("features"), dict)
+        for candidate in candidates
+    )
+    if not are_whole:
+        expected = "a list of objects with text, source and features"
+        raise DatasetError(f'{trace.place}: field "candidates": expected {expected}')
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,10 @@ def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path:
         (lambda folder: (folder / "run.json").unlink(), r"run\.json: missing.*run local_evaluation\.py"),
         (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
+        (
+            lambda folder: write_run(folder, [row("a", RIGHT, "correct")], [trace("a", []) | {"candidates": ["Oslo"]}]),
+            r'traces\.jsonl, question a: field "candidates": expected a list of objects',
+        ),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_reported_with_the_file(tmp_path: Path, spoil: Any, message: str) -> None:
