@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# odfpy 1.4.1: the paragraphs of a text (ODT) begin with those that a tracked change deleted, and what hangs on a word
-# joins it: its footnote, its box, the figure that it replaced.
+# odfpy 1.4.1: a footnote or a box in a text (ODT) joins the words beside it, and its paragraphs come once more as ones of
+# the text; the paragraphs that a tracked change deleted come first of all.
 #
 # Guessed before the run: styles are not looked at, so raised, hidden and struck out text comes as any other; a footnote
 # comes behind the mark in its paragraph, with a blank; deleted text, which stands in a part of its own at the beginning
