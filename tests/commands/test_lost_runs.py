@@ -89,7 +89,7 @@ def test_a_server_dies_and_comes_back(
     assert "questions: 5/5 (100 %), score " in told
     assert f"ended early: 3 batches in a row have no answer at all. What was answered is kept in {tmp_path}" in told
     assert "3 answers lost: 3 to a fault" in told
-    assert re.search(rf"why \(3\): .*no language model server at {address}: ", told)
+    assert re.search(rf"why \(3\): .*the server at {address} breaks off its replies: ", told)
 
     # What was printed is what is typed next
     again = re.search(r"ask them again: crag evaluate (.*)", told)

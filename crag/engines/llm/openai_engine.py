@@ -171,8 +171,7 @@ class OpenAILanguageModel:
                     # Stored one by one: what has arrived by the deadline is kept.
                     generations[index] = await self._answer(client, request, deadline)
                 except openai.APIConnectionError as error:
-                    found = "the server breaks off" if is_broken_off(error) else "no language model server"
-                    message = f"{found} at {self._server.base_url}: {self._server.describe_failure(error)}"
+                    message = f"{self._describe_fault(error)}: {self._server.describe_failure(error)}"
                     connection_errors.append(message)
                     generations[index] = Generation.failed(message)
 
@@ -224,6 +223,12 @@ class OpenAILanguageModel:
                     raise EngineUnavailableError(self._at_server(refusal)) from None
             finally:
                 telling.cancel()
+
+    def _describe_fault(self, error: openai.APIConnectionError) -> str:
+        """What failed at the server's address, without the cause."""
+        if is_broken_off(error):
+            return f"the server at {self._server.base_url} breaks off its replies"
+        return f"no language model server at {self._server.base_url}"
 
     def _describe_no_answer(self, error: BaseException) -> str:
         """Why the server's models are not known, and what may help."""
