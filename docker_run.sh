@@ -61,6 +61,7 @@ if [ "$build" = true ]; then
     if [ "$base" = debian ]; then
         base=localhost/crag-base-debian
         if ! "${engine[@]}" image inspect "$base" > /dev/null 2>&1; then
+            PATH="$PATH:/usr/sbin"  # where debootstrap is; `su` leaves it out
             command -v debootstrap > /dev/null || install debootstrap
             rootfs="$(mktemp -d)"
             debootstrap --variant=minbase --include=ca-certificates bookworm "$rootfs" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} > /dev/null
