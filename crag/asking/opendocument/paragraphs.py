@@ -1,4 +1,4 @@
-"""The text of paragraphs, with what stands in them (OpenDocument 1.3, part 3, 6)."""
+"""The text of a paragraph, with its notes, boxes and fields (OpenDocument 1.3, part 3, 6)."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TABLE = f"{TABLE}table"
 _COLUMN = f"{TABLE}table-column"
 _SHAPES = f"{TABLE}shapes"
-"""What stands at a place of the sheet, not of a cell."""
+"""Drawings that lie on the sheet itself and belong to no cell."""
 _OTHER_FILE = re.compile(r"'[a-z]+:.*'#\$?.*", re.DOTALL)
 """The name of a table that LibreOffice keeps of another file, to which a formula refers."""
 
