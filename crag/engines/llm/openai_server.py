@@ -30,6 +30,8 @@ pause = asyncio.sleep
 
 MOST_SILENT_SECONDS = 300.0
 """How long the start waits for a server that accepts connections and does not reply: it may be busy with others."""
+LISTING_SECONDS = 60.0
+"""For one list of models from its first byte to its last: a server may send a byte now and then, without an end."""
 _CONNECT_SECONDS = 5.0
 _COMPLAINTS = frozenset({400, 422})
 """Statuses that say what is wrong with a request."""
@@ -133,12 +135,21 @@ class Server:
         """The body of the list of models, at the first of the addresses that has one; `base_url` is then that address.
 
         Raises RefusedError: no address has one; that of the given address. openai.APIConnectionError: no connection.
+        EngineUnavailableError: a list is still not whole after `LISTING_SECONDS`.
         """
         first_refusal: RefusedError | None = None
         for base_url in self._address.candidates:
 
             async def get(base_url: str = base_url) -> str:
-                return await self._send(client.get(f"{base_url}/models", cast_to=httpx2.Response))
+                try:
+                    async with asyncio.timeout(LISTING_SECONDS):
+                        return await self._send(client.get(f"{base_url}/models", cast_to=httpx2.Response))
+                except TimeoutError:
+                    raise EngineUnavailableError(
+                        f"the server at {base_url} sends its list of models bit by bit and came to no end within "
+                        f"{LISTING_SECONDS:.0f} s; if it is not a language model server, set {self._variable} to the "
+                        "address of one"
+                    ) from None
 
             try:
                 listing = await self._send_until_answered(get, deadline, at_start=True)

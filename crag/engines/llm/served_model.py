@@ -11,6 +11,7 @@ from typing import Annotated
 import httpx2
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, ValidationError
 
+from crag.core.deadline import Deadline
 from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.configured_server import configured_key, configured_url
@@ -20,7 +21,7 @@ from crag.engines.llm.openai_transport import find_proxy
 from crag.settings import OpenAIEngine
 
 SECONDS = 5.0
-"""Time limit of each of the three requests."""
+"""Time limit of each of the three requests: for a connection, for the next bytes, and for the whole reply."""
 LARGEST_REPLY = 1_000_000
 """Bytes of a reply that are read: hosted services list hundreds of models."""
 NOT_YET = frozenset({502, 503, 504})
@@ -190,6 +191,7 @@ def _read_properties(text: str) -> _Properties:
 
 def _get(client: httpx2.Client, path: str) -> str:
     """The server's reply to a path; empty if it has none. Raises httpx2.HTTPStatusError: none yet."""
+    deadline = Deadline(SECONDS)
     with client.stream("GET", path) as response:
         if response.status_code in NOT_YET:
             response.raise_for_status()
@@ -198,7 +200,7 @@ def _get(client: httpx2.Client, path: str) -> str:
         body = b""
         for chunk in response.iter_bytes():
             body += chunk
-            if len(body) > LARGEST_REPLY:
+            if len(body) > LARGEST_REPLY or deadline.expired:
                 return ""
     return body.decode("utf-8", errors="replace")
 

@@ -15,6 +15,7 @@ from werkzeug import Request, Response
 
 from crag.core.deadline import Deadline
 from crag.engines.llm import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError, Message
+from crag.engines.llm import openai_server
 from crag.engines.llm.openai_engine import LARGEST_REPLY, OpenAILanguageModel
 from crag.engines.llm.openai_reply import CHARACTERS_PER_TOKEN, read_reply
 from crag.settings import OpenAIEngine
@@ -263,7 +264,9 @@ def test_a_server_that_breaks_off_its_replies_is_not_called_missing() -> None:
         server.shutdown()
 
 
-def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
+def test_a_server_that_drips_outlasts_neither_the_deadline_nor_the_start(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     over = threading.Event()
 
     def drip() -> Iterator[bytes]:
@@ -271,8 +274,15 @@ def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -
             yield b" "
 
     server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
-    (generation,) = at(server).generate([ask()], Deadline(0.8))
-    over.set()
+    server.expect_request("/v1/models").respond_with_handler(lambda _: Response(drip()))
+    monkeypatch.setattr(openai_server, "LISTING_SECONDS", 0.8)
+    model = at(server)
+    try:
+        (generation,) = model.generate([ask()], Deadline(0.8))
+        with pytest.raises(EngineUnavailableError, match="sends its list of models bit by bit"):
+            model.warm_up()
+    finally:
+        over.set()
     assert generation.finish_reason == "deadline"
 
 
