@@ -84,7 +84,7 @@ def main(
         with stopped_in_order():
             return _evaluate(options, output, words, program)
     except KeyboardInterrupt as interrupt:
-        say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
+        say("\n" + "; ".join(["interrupted", *getattr(interrupt, "__notes__", ())]))
         return interrupt_code(interrupt)
 
 
@@ -106,9 +106,6 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], p
             results = _run(options, output, describe_origin(words, PROGRAM))
     except DeadServerError as error:
         return end_early(str(error), SavedRun.read(output).records.values(), output, again)
-    except OSError as error:  # such as a full disk
-        error.add_note(f"finished batches are kept in {output}. Continue with --resume")
-        raise
 
     sys.stdout.write(f"\n{metrics_table(results)}\n\n{results_footer(results, output)}\n")
     options.split.report()
@@ -164,6 +161,9 @@ def _run(
     except (AgentStartError, DatasetError):
         # If nothing was answered, no empty run is left
         store.discard_if_new()
+        raise
+    except (KeyboardInterrupt, OSError) as error:  # such as a full disk
+        error.add_note(store.describe_kept())
         raise
     finally:
         store.close()

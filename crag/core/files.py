@@ -49,6 +49,11 @@ def whole_file(path: Path) -> Iterator[Path]:
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
+    except OSError as error:
+        # The user named `path`; nobody knows the other name
+        if error.filename in {temporary, str(temporary)}:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

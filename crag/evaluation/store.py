@@ -220,6 +220,12 @@ class RunStore:
             with suppress(OSError):
                 self.folder.rmdir()
 
+    def describe_kept(self) -> str:
+        """What the folder holds if the run ends now, for messages."""
+        if self._has_other_run:
+            return f"{self.folder} still holds the run of before, as this one has no answers yet"
+        return f"finished batches are kept in {self.folder}. Continue with --resume and the same arguments"
+
     def close(self) -> None:
         """Release the folder for other evaluators."""
         self._lock.close()

@@ -51,6 +51,14 @@ def test_written_rows_are_read_back(tmp_path: Path, name: str) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_fault_of_writing_names_the_file_that_the_user_named(tmp_path: Path) -> None:
+    folder = tmp_path / "out.jsonl"
+    folder.mkdir()
+    with pytest.raises(OSError, match=r"'[^' ]*/out\.jsonl'$") as raised:
+        write_rows(folder, [{"a": 1}])
+    assert (raised.value.filename, raised.value.filename2) == (str(folder), None)
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "out.jsonl"
     write_rows(target, [{"a": 1}])

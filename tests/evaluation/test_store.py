@@ -72,6 +72,7 @@ def test_a_run_stays_until_the_one_that_replaces_it_has_answers(tmp_path: Path) 
     whole = filled(tmp_path)
     store = opened(tmp_path, {"preset": "other@3"}, overwrite=True)
     store.update(batch_size=4)
+    assert "still holds the run of before" in store.describe_kept()
     store.discard_if_new()
     store.close()
     assert (tmp_path / PREDICTIONS).read_bytes() == whole

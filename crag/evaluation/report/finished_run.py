@@ -157,7 +157,7 @@ def read_finished_run(folder: Path) -> FinishedRun:
         # TypeError below: the file holds something else than an object
         missing = [name for name in _REQUIRED if name not in results]
     except (OSError, ValueError, TypeError) as error:
-        raise DatasetError(f"{path}: {error}") from None
+        raise DatasetError(f"{path}: cannot be read ({error}); --resume writes it again") from None
     if missing:
         raise DatasetError(
             f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again"

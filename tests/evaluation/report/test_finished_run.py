@@ -16,7 +16,12 @@ from tests.evaluation.report.example import FIRING, record, trace, write_run
 
 @pytest.mark.parametrize(
     ("results", "fault"),
-    [(None, r"not finished.*--resume"), ("{", r"results\.json: "), ("[]", r"score, ci, .* missing"), ("{}", "missing")],
+    [
+        (None, r"not finished.*--resume"),
+        ("{", r"results\.json: .*--resume"),
+        ("[]", r"score, ci, .* missing"),
+        ("{}", "missing"),
+    ],
 )
 def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str) -> None:
     write_run(tmp_path)
