@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crag.commands.command_line import parser_of
-from crag.commands.ending import EXIT_UNUSABLE
+from crag.commands.ending import EXIT_TERMINATED, EXIT_UNUSABLE, Terminated, stopped_in_order
 from crag.submission.preflight import CHALLENGES
 from crag.submission.preflight.checks import CHECKS, CheckReport, run_check
 from crag.submission.preflight.subject import Level, Subject, first_few
@@ -24,6 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {options.root} is not a submission: it has no folder agents\n")
         return EXIT_UNUSABLE
 
+    # Copies of the tree and an evaluation that still runs must not outlive SIGTERM
+    try:
+        with stopped_in_order():
+            return _check(options)
+    except Terminated:
+        return EXIT_TERMINATED
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Run the checks and print what they find; returns the exit code."""
     subject = Subject(options.root.resolve(), options.task, options.preset)
     reports = _run_checks(subject, options.skip)
     print("\n".join([*map(str, reports), *_problems(reports)]))

@@ -311,6 +311,8 @@ def _missing_weights(
             remedy = f"{remedy}; on this machine it is in {candidate}"
             break
 
+    # The copy has a temporary name, which helps nobody
+    problem = problem.replace(f"{subject.pushed}/", "")
     # Another preset is only rehearsed: it will not be submitted
     is_needed = subject.preset == subject.active_preset and not is_optional
     return Finding(

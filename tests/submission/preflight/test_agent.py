@@ -3,14 +3,17 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from crag.commands.ending import EXIT_TERMINATED
 from crag.core.files import DatasetError
 from crag.submission.preflight.agent import QUESTIONS, rehearsal_rows
-from crag.submission.preflight.checks import CheckReport
+from crag.submission.preflight.checks import CHECKS, CheckReport
 from crag.submission.preflight.subject import Level
 from tests.submission.preflight.conftest import ROOT, Checked
 
@@ -88,6 +91,26 @@ def test_bad_habits_are_errors(
     monkeypatch.setattr("crag.submission.preflight.agent.SECONDS_PER_QUERY", 0.05 if "sleep" in answers else 30.0)
     found = problems(ask(tree, checked, answers))
     assert [problem for problem in expected if problem not in found] == [], found
+
+
+def test_a_check_that_is_terminated_leaves_no_process_and_no_file(tree: Path, tmp_path: Path) -> None:
+    begun, temporary = tmp_path / "begun", tmp_path / "temporary"
+    temporary.mkdir()
+    hang = f"open({str(begun)!r}, 'w').write(str(os.getpid())); os.rename({str(begun)!r}, {str(begun) + '.txt'!r}); "
+    (tree / "agents" / "user_config.py").write_text(AGENT.replace("ANSWERS", hang + "time.sleep(10_000)"))
+    others = [name for name in CHECKS if name != "agent"]
+    command = [sys.executable, "-m", "crag", "preflight", "--root", str(tree), "--task", "task1", "--skip", *others]
+    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not (tmp_path / "begun.txt").exists():
+            assert process.poll() is None, "the check has ended before it asked the agent"
+            time.sleep(0.05)
+        process.terminate()
+    assert process.returncode == EXIT_TERMINATED
+    assert list(temporary.iterdir()) == []
+    agent = int((tmp_path / "begun.txt").read_text())
+    while Path(f"/proc/{agent}").exists():  # it ends by itself, or the test never does
+        time.sleep(0.05)
 
 
 def test_on_a_machine_with_gpus_the_agent_starts_in_the_evaluators_environment(
