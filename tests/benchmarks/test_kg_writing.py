@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from crag.commands.bench import kg_writing
 from crag.commands.bench.kg_writing import main
+from crag.commands.call_writer import load_call_writer
+from crag.graph.writing import CallWriter, Example, load_bank
+from crag.settings import Settings
+from crag.training.program_kind import program_kind
 from tests.graph.small_graph import write_graph
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}
@@ -73,6 +78,23 @@ def test_shares_have_intervals(bench: Bench, capsys: pytest.CaptureFixture[str])
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[:4] == ["all", "4", "1.000 (51-100)", "0.500 (15-85)"]
     assert [cell.partition(" ")[0] for cell in cells[4:6]] == ["1.000", "0.667"]
+
+
+def test_no_example_asks_for_what_a_held_out_fold_asks_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    banks: list[list[Example]] = []
+
+    def load(settings: Settings, bank: list[Example]) -> CallWriter:
+        banks.append(bank)
+        return load_call_writer(settings, bank)
+
+    monkeypatch.setattr(kg_writing, "load_call_writer", load)
+    for fold in ("1/2", "2/2"):
+        assert bench.run(TUNED, "--hold-out", fold) == 0
+    kinds = [{program_kind(example.program) for example in bank if example.program.statements} for bank in banks]
+    assert not kinds[0] & kinds[1]
+    assert sorted(example.question for bank in banks for example in bank) == sorted(
+        example.question for example in load_bank()
+    )
 
 
 def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

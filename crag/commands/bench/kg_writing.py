@@ -23,16 +23,19 @@ from crag.benchmarks.kg_execution import labelled_questions, open_graph, run_row
 from crag.benchmarks.kg_writing import Judged, shares, stratified
 from crag.commands.bench.kg_execution import add_graph_source_arguments
 from crag.commands.call_writer import load_call_writer
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
+from crag.commands.command_line import add_preset_arguments, argument_type, command, parser_of, whole_number
 from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
 from crag.engines.llm import LanguageModelDiedError
 from crag.graph.executor import ProgramResult
 from crag.graph.language import Program, render
 from crag.graph.schema import Domain
+from crag.graph.writing import Example, load_bank
 from crag.graph.writing.writer import CallRequest, WrittenCalls
 from crag.mock_api import GraphError
 from crag.settings import load_settings
+from crag.training.api_pairs.pairs import call_group
+from crag.training.folds import Fold, may_train, parse_fold
 
 
 @command(GraphError, LanguageModelDiedError)
@@ -44,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.limit:
         rows = stratified(rows, options.limit)
 
-    writer = load_call_writer(settings)
+    bank = None if options.hold_out is None else _examples_without(options.hold_out)
+    writer = load_call_writer(settings, bank)
     written: list[WrittenCalls] = []
     started = time.perf_counter()
     for batch in batches_with_progress(rows, settings.batch_size):
@@ -78,9 +82,26 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="give the writer the labelled domain",
     )
+    parser.add_argument(
+        "--hold-out",
+        metavar="NUMBER/TOTAL",
+        type=argument_type(parse_fold),
+        help="a writer that reads examples gets none that asks for the tables and keys of this fold: those that "
+        "HOLD_OUT=NUMBER/TOTAL SPLIT=any of crag train adapters leaves out",
+    )
     add_graph_source_arguments(parser)
     add_preset_arguments(parser)
     return parser.parse_args(arguments)
+
+
+def _examples_without(fold: Fold) -> list[Example]:
+    """The shipped examples of the other folds."""
+    examples = []
+    for example in load_bank():
+        group = call_group(example.program, example.question)
+        if may_train([group], fold):
+            examples.append(example)
+    return examples
 
 
 def _request(row: Row, *, use_domain: bool) -> CallRequest:

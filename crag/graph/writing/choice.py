@@ -194,10 +194,18 @@ def _without_names(example: Example) -> str:
 
 
 class ExampleChoice:
-    """Chooses examples by the settings, for the writer and for training; `BankError`: the fixed ones are unusable."""
+    """Chooses examples by the settings, for the writer and for training; `BankError`: the fixed ones are unusable.
 
-    def __init__(self, settings: KgWriterSettings, dense: DenseEncoder | None) -> None:
-        self._index = ExampleIndex(load_bank(), dense)
+    `bank`: to choose from; None: the shipped examples.
+    """
+
+    def __init__(
+        self,
+        settings: KgWriterSettings,
+        dense: DenseEncoder | None,
+        bank: Sequence[Example] | None = None,
+    ) -> None:
+        self._index = ExampleIndex(load_bank() if bank is None else bank, dense)
         self._count = settings.examples
         self._fixed = load_folder(REPOSITORY / settings.fixed_examples) if settings.selection == "fixed" else None
 

@@ -10,6 +10,7 @@ from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel, 
 from crag.graph.language import Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain
 from crag.graph.writing import question_form
+from crag.graph.writing.bank import Example
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
 from crag.settings import KgWriterSettings
@@ -61,18 +62,22 @@ class WrittenCalls:
 
 
 class CallWriter:
-    """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used."""
+    """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used.
+
+    `bank`: the examples to choose from; None: the shipped ones.
+    """
 
     def __init__(
         self,
         settings: KgWriterSettings,
         model: LanguageModel,
         dense: DenseEncoder | None,
+        bank: Sequence[Example] | None = None,
     ) -> None:
         self._settings = settings
         self._model = model
         # A tuned writer needs no examples: neither bank nor encoder is loaded
-        self._choice = None if settings.form == "question" else ExampleChoice(settings, dense)
+        self._choice = None if settings.form == "question" else ExampleChoice(settings, dense, bank)
         self._cache: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:

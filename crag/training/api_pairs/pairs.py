@@ -92,8 +92,13 @@ def bank_pairs() -> list[CallPair]:
 
 
 def grouped_by_calls(pair: CallPair) -> CallPair:
-    """The pair in the group of all questions whose calls ask for the same; without calls, in a group of its own."""
-    return pair.model_copy(update={"groups": (kind_name(pair.program) or pair.query,)})
+    """The pair in the group of `call_group`."""
+    return pair.model_copy(update={"groups": (call_group(pair.program, pair.query),)})
+
+
+def call_group(program: Program, question: str) -> str:
+    """The group of all questions whose calls ask for the same; without calls, a question is in one of its own."""
+    return kind_name(program) or question
 
 
 def _labelled_entities(record: Record) -> tuple[str, ...]:

@@ -14,8 +14,14 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from crag.core.deadline import Deadline
-from crag.engines.llm import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError, Message
-from crag.engines.llm import openai_server
+from crag.engines.llm import (
+    EngineUnavailableError,
+    Generation,
+    GenerationRequest,
+    LanguageModelDiedError,
+    Message,
+    openai_server,
+)
 from crag.engines.llm.openai_engine import LARGEST_REPLY, OpenAILanguageModel
 from crag.engines.llm.openai_reply import CHARACTERS_PER_TOKEN, read_reply
 from crag.settings import OpenAIEngine
