@@ -55,8 +55,12 @@ def unpack(parts: Sequence[Path], questions: Path) -> None:
         unfinished.open("wb") as target,
     ):
         try:
-            # "r|": a stream cannot go back, and the archive is never unpacked on disk
-            with tarfile.open(fileobj=stream, mode="r|bz2") as archive:
+            # "r|": a stream cannot go back, and the archive is never unpacked on disk. "r|bz2" of Python 3.11 ends
+            # behind the first bz2 stream, and programs that pack on several cores, such as pbzip2, write many
+            with (
+                bz2.open(stream) as unpacked,
+                tarfile.open(fileobj=cast("IO[bytes]", unpacked), mode="r|") as archive,
+            ):
                 for entry in archive:
                     _append_member(archive, entry, target)
         except tarfile.TarError as error:

@@ -105,8 +105,9 @@ def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
 def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
     """BM25+ of the rank-bm25 package, which several CRAG systems used.
 
-    Its plain variant weights a term in half of the documents with zero and divides by zero without documents; BM25+ (Lv
-    and Zhai, CIKM 2011) has a positive idf.
+    Its plain variant (rank-bm25 0.2.2) weights a term in half of the documents with zero, one in most of a few
+    below zero (findings/rank_bm25_words_of_most_passages.sh), and divides by zero without documents. BM25+ (Lv and
+    Zhai, CIKM 2011) has a positive idf.
     """
     if not any(documents):
         return np.zeros(len(documents))

@@ -127,6 +127,21 @@ def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None
         assert not (tmp_path / "other.jsonl.bz2").exists()
 
 
+def test_an_archive_of_several_bz2_streams_is_read_to_its_end(tmp_path: Path) -> None:
+    """Programs that pack on several cores, such as pbzip2, write one stream after another."""
+    plain = io.BytesIO()
+    content = b'{"query": "q"}'
+    with tarfile.open(fileobj=plain, mode="w") as archive:
+        for name in ("a.jsonl", "b.jsonl"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    part = tmp_path / "q.tar.bz2.part1"
+    part.write_bytes(bz2.compress(plain.getvalue()[:700]) + bz2.compress(plain.getvalue()[700:]))
+    public_questions.unpack([part], tmp_path / "q.jsonl.bz2")
+    assert bz2.decompress((tmp_path / "q.jsonl.bz2").read_bytes()).split() == (content + b"\n" + content).split()
+
+
 def test_no_network_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

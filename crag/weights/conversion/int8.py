@@ -49,7 +49,8 @@ def write_int8(folder: Path, weights: Iterable[tuple[str, NDArray[Any]]] | None 
     # Written beside it and renamed: an interrupted conversion never looks complete
     unfinished = folder / "int8.part"
     try:
-        # Not compressed: that would round the float32 norms and biases to half precision
+        # Not compressed: that would round the float32 norms and biases to half precision, and OpenVINO 2026.4.1 clips
+        # large ones (findings/openvino_saved_constants_are_clipped.sh)
         ov.save_model(graph, unfinished / "model.xml", compress_to_fp16=False)
     except RuntimeError as error:
         raise OSError(f"{unfinished}: {error}") from error
