@@ -7,6 +7,7 @@ on its batch mates. `batch_size = 1` avoids that and is as fast on CPUs.
 import json
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,18 +34,24 @@ class OnnxTextModel:
 
         graph_file = _find_graph_file(folder)
 
-        # One tokenizer for batches. It truncates the longer text: the passage, unless the question is very long.
+        # The tokenizer for batches. It truncates the longer text: the passage, unless the question is very long.
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._tokenizer.enable_padding()
 
-        # And one for the offsets of whole texts.
-        self._offsets_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._offsets_tokenizer.no_truncation()
-        self._offsets_tokenizer.no_padding()
-
+        self._folder = folder
         self._session: Any = _open_session(graph_file, device)
         self._input_names = [node.name for node in self._session.get_inputs()]
+
+    @cached_property
+    def _offsets_tokenizer(self) -> Any:  # noqa: ANN401 - an untyped library's object
+        """The tokenizer for whole texts; read when it is needed, as it takes 6 MB and some encoders never do."""
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text, without special tokens."""
@@ -83,6 +90,8 @@ def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an un
 
     # Without the variable onnxruntime uses all physical cores.
     options = onnxruntime.SessionOptions()
+    # Its arena would keep the largest batch's memory, 13 MB an encoder, and is not faster
+    options.enable_cpu_mem_arena = False
     threads = os.environ.get(THREADS_VARIABLE, "")
     if threads.isdigit():
         options.intra_op_num_threads = int(threads)

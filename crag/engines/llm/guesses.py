@@ -4,56 +4,80 @@ Saxena 2023, prompt lookup decoding (https://github.com/apoorvumang/prompt-looku
 prompt: He et al. 2024, REST: Retrieval-Based Speculative Decoding (https://arxiv.org/abs/2311.08252).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 ENDING_SIZES = (3, 2, 1)
-"""Tokens that must be the same before a continuation is taken; the longer ending first. Without the single one calls
-take a sixth more steps, answers a fifth."""
+"""Tokens that must be the same before one is guessed; the longer ending first. Without the single one calls take a
+sixth more steps, answers a fifth."""
+LONGEST_ENDING = max(ENDING_SIZES)
 
 
 class TokenIndex:
-    """Token texts in which continuations are found without a search.
+    """Which token followed which ending of 1 to 3 tokens, in texts.
 
     Example:
-        index = TokenIndex([[5, 6, 7, 8]])
-        index.continuation((5, 6), limit=1)  # [7]
+        >>> TokenIndex([[5, 6, 7], [5, 6, 8], [5, 6, 8]]).most_frequent_after((5, 6))
+        8
     """
 
-    def __init__(self, texts: Sequence[Sequence[int]]) -> None:
-        self._texts = texts
-        self._places: dict[tuple[int, ...], tuple[int, int]] = {}
-        """Ending -> the text and the position after the ending; of several the last."""
-        for number, text in enumerate(texts):
+    def __init__(self, texts: Iterable[Sequence[int]] = ()) -> None:
+        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
+        """Ending -> each token that followed it, and how often; the newest token last."""
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: Sequence[int], start: int = 1) -> None:
+        """Count the tokens of a text from position `start` on; those before it are only endings."""
+        for position in range(start, len(text)):
+            token = text[position]
             for size in ENDING_SIZES:
-                for end in range(size, len(text)):
-                    self._places[tuple(text[end - size : end])] = (number, end)
+                if size <= position:
+                    followers = self._counts.setdefault(tuple(text[position - size : position]), {})
+                    followers[token] = followers.pop(token, 0) + 1
 
-    def continuation(self, ending: tuple[int, ...], limit: int) -> list[int]:
-        """The tokens, at most `limit`, that follow an ending of 1 to 3 tokens; none if it is not in the texts."""
-        position = self._places.get(ending)
-        if position is None:
-            return []
-        number, end = position
-        return list(self._texts[number][end : end + limit])
+    def most_frequent_after(self, ending: tuple[int, ...]) -> int | None:
+        """The token that followed the ending most often, of several the newest; None if the ending is new."""
+        followers = self._counts.get(ending)
+        if followers is None:
+            return None
+        return max(reversed(followers), key=followers.__getitem__)
 
 
-def find_continuation(text: Sequence[int], limit: int, likely: TokenIndex | None = None) -> list[int]:
-    """The tokens, at most `limit`, that followed the text's ending before: earlier in the text, else in `likely` texts.
+def guess_tokens(
+    text: Sequence[int],
+    limit: int,
+    indexes: Sequence[TokenIndex],
+    end_tokens: Collection[int] = (),
+) -> list[int]:
+    """The tokens, at most `limit`, that most often followed the text's ending and the guesses before them.
 
-    find_continuation([5, 6, 7, 8, 5, 6], limit=2) is [7, 8]: the text ends with 5, 6, after which came 7, 8 before.
+    A longer ending says more than a shorter one; for one of the same size the first of the `indexes` that knows it
+    decides. Nothing is guessed behind a token that ends texts.
+
+    Example:
+        >>> text = [5, 6, 7, 8, 5, 6]
+        >>> guess_tokens(text, limit=2, indexes=[TokenIndex([text])])
+        [7, 8]
     """
-    if limit < 1:
-        return []
+    ending = list(text[-LONGEST_ENDING:])
+    guess: list[int] = []
+    while len(guess) < limit:
+        token = _guess_token(ending, indexes)
+        if token is None:
+            break
+        guess.append(token)
+        if token in end_tokens:
+            break
+        ending = [*ending, token][-LONGEST_ENDING:]
+    return guess
 
+
+def _guess_token(ending: Sequence[int], indexes: Sequence[TokenIndex]) -> int | None:
     for size in ENDING_SIZES:
-        ending = text[-size:]
-        # Backwards, and without the ending itself, which starts at `len(text) - size`.
-        for start in range(len(text) - size - 1, -1, -1):
-            if text[start : start + size] == ending:
-                end = start + size
-                return list(text[end : end + limit])
-
-        continuation = likely.continuation(tuple(ending), limit) if likely is not None else []
-        if continuation:
-            return continuation
-    return []
+        if size > len(ending):
+            continue
+        for index in indexes:
+            token = index.most_frequent_after(tuple(ending[-size:]))
+            if token is not None:
+                return token
+    return None

@@ -34,7 +34,7 @@ class StepwiseEngine(LocalEngine[Engine]):
         self._decoder: BatchDecoder | None = None
         self._model: StepModel | None = None
         self._indexed_texts: tuple[str, ...] = ()
-        self._text_index = TokenIndex([])
+        self._text_index = TokenIndex()
 
     def warm_up(self) -> None:
         """Load the model and its adapters.

@@ -81,7 +81,7 @@ def smollm2_adapters(tmp_path_factory: pytest.TempPathFactory, smollm2: str) -> 
 
 def scripted() -> ScriptedEngine:
     reply = "one two three four five six seven eight nine ten eleven twelve"
-    replies = {f"{count} dogs": f"so {count} it is" for count in (17, 3, 90, 8)}
+    replies = {name: f"the capital of {name}" for name in ("France", "Japan", "Germany")}
     return ScriptedEngine(engine="scripted", replies=replies, default_reply=reply, adapters=dict.fromkeys(ADAPTERS, ""))
 
 
