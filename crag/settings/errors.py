@@ -1,6 +1,6 @@
 """Errors of settings, as the user reads them: file, key, the value found and the values allowed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ _KEY_MARKER = "[key]"
 """The last part of pydantic's location if the key, not the value, is wrong."""
 
 
+_TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
+"""Pydantic's types of error where the key that chooses among several tables is wrong or missing."""
+
+
 class SettingsError(UserError, ValueError):
     """A preset cannot be used; the message names file, key, the value found and the values allowed."""
 
@@ -20,19 +24,35 @@ def describe_errors(model: type[BaseModel], path: Path, error: ValidationError) 
     """One line for each error of a file that should hold a `model`."""
     schema = model.model_json_schema()
     lines: list[str] = []
-    for details in error.errors(include_url=False):
+    all_details = error.errors(include_url=False)
+    locations = [details["loc"] for details in all_details]
+    for details in all_details:
+        # A list loses the items that are wrong: that it is now too short says nothing more
+        if details["type"] == "too_short" and _has_error_inside(details["loc"], locations):
+            continue
         key, allowed_keys = _locate(schema, details["loc"])
         message = details["msg"]
         if details["type"] == "extra_forbidden":
             message = f"unknown key; allowed keys: {', '.join(allowed_keys)}"
+        elif details["type"] in _TAG_ERRORS:
+            discriminator = details["ctx"]["discriminator"].strip("'")
+            found = details["ctx"].get("tag")
+            key = f"{key}.{discriminator}"
+            message = f"{f'{found!r} is not known' if found else 'missing'}; allowed: {', '.join(allowed_keys)}"
         elif details["type"] not in {"missing", "value_error"}:
             message += f" (found {details['input']!r})"
         lines.append(f'{path}: key "{key}": {message}')
     return "\n".join(lines)
 
 
+def _has_error_inside(location: tuple[int | str, ...], others: Sequence[tuple[int | str, ...]]) -> bool:
+    depth = len(location)
+    return any(len(other) > depth and other[:depth] == location for other in others)
+
+
 def _locate(schema: Mapping[str, Any], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
-    """The key of an error as in the file, and all keys that its table may have.
+    """The key of an error as in the file, and all keys that its table may have; where it is one of several tables that
+    a tag chooses, the tags.
 
     Pydantic's location has a union's tag before the key: ``router, prompt, adapter`` is the key ``router.adapter`` of
     a router with ``engine = "prompt"``. The schema says which parts are tags, because a tag such as ``score`` may also
@@ -54,6 +74,10 @@ def _locate(schema: Mapping[str, Any], location: tuple[int | str, ...]) -> tuple
         properties = node.get("properties", {})
         allowed_keys = sorted(properties)
         node = properties.get(part) or _schema_of_members(node, part)
+
+    node = _follow_references(schema, node)
+    if "discriminator" in node:
+        allowed_keys = list(node["discriminator"]["mapping"])
     return ".".join(key_parts) or "(whole file)", allowed_keys
 
 

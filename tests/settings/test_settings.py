@@ -54,7 +54,13 @@ def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
         ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
-        ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
+        (
+            'method = "parent_child"',
+            'method = "pages"',
+            '"web.chunk.method"',
+            "'pages' is not known; allowed: parent_child, tokens, words",
+        ),
+        ('method = "reciprocal_rank_fusion"', "", '"web.retrieve.1.method"', "missing; allowed: bm25, dense"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
@@ -67,6 +73,7 @@ def test_a_mistake_is_reported_with_file_key_and_what_is_allowed(
     message = refused(preset=path)
     assert message.startswith(f"{path}: key {key}: ")
     assert reported in message
+    assert "\n" not in message
 
 
 def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
