@@ -1,6 +1,7 @@
 """Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
+from collections.abc import Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
@@ -208,11 +209,7 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     goes_on_with_other = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
-    if (
-        "either" in before
-        or (before and before[-1] == "or")
-        or ("either" in claim.prediction_tokens and goes_on_with_other)
-    ):
+    if "either" in before or (before and before[-1] == "or") or goes_on_with_other:
         return "the prediction does not choose between the gold answer and another"
     return None
 
@@ -247,7 +244,7 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """The gold answer contains everything that the prediction adds to the question.
 
     If the gold answer is not a sentence, the prediction must be its beginning: "Melbourne" of "Melbourne, Australia",
-    but not the artist of "album by artist". A person's titles may be missing.
+    but not the artist of "album by artist", nor "Rocky" of "Rocky 2". A person's titles may be missing.
     """
     gold = claim.gold_tokens
     predicted = claim.prediction_tokens
@@ -259,10 +256,17 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     is_sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
     if not is_sentence and gold[: len(predicted)] != predicted:
         return None
+    if not is_sentence and _is_numbered(gold[len(predicted) :]) and "(" not in claim.gold:
+        return None
     new = claim.new_in_prediction
     if new and all(found_in(token, gold) for token in new):
         return True, "the gold answer contains all of the prediction"
     return None
+
+
+def _is_numbered(rest: Sequence[str]) -> bool:
+    """Whether the rest of a name is a number of one or two digits, as that of a sequel."""
+    return len(rest) == 1 and rest[0].isdigit() and len(rest[0]) < len("100")
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:
