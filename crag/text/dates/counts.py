@@ -68,7 +68,7 @@ def read_ago(match: Match, view: Viewpoint) -> DateRange:
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
     count = count_number((match["count"] or "one") + (match["half"] or ""))
-    unit = match["units"] or match["unit"]
+    unit = match["units"] or match["unit"] or match["long_unit"]
     is_future = STEPS[match["step"]] > 0
 
     if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):

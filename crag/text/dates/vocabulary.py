@@ -26,6 +26,11 @@ ORDINALS = {
     "fifth": 5, "5th": 5,
 }  # fmt: skip
 
+DECADES = {"thirties": 3, "forties": 4, "fifties": 5, "sixties": 6, "seventies": 7, "eighties": 8, "nineties": 9}
+"""Decades of the twentieth century. Not the twenties, which may be those of two."""
+
+CENTURIES = {"nineteenth": 19, "twentieth": 20, "twenty-first": 21}
+
 MONTH_ABBREVIATIONS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The first three letters; they identify every spelling of `MONTH_NAME` and of `WEEKDAY`."""
