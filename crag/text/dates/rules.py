@@ -98,13 +98,12 @@ class Rule:
 
 
 # --- forms that can be part of a longer one ---------------------------------------------------------------------------
+_TIME = r"[0-9:]{5,8}(?:\.[0-9]{1,6})?(?: ?(?:e[sd]?t|utc|gmt|z)|[+-][0-9]{2}:?[0-9]{2})?"
+"""A time of day behind a day in digits; it does not move the day, whatever its zone."""
+
 _DAY_FORMS: tuple[Form, ...] = (
     # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est", "2024-01-05t16:00:00.000z"; a time alone is not a date
-    (
-        f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}"
-        r"(?:[ t][0-9:]{5,8}(?:\.[0-9]{1,6})?(?: ?(?:e[sd]?t|utc|gmt|z)|[+-][0-9]{2}:?[0-9]{2})?)?",
-        read_numbered_day,
-    ),
+    (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t]{_TIME})?", read_numbered_day),
     # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
     # "1/5/24"

@@ -73,7 +73,7 @@ def _finish(pieces: Iterable[str]) -> str:
 
 
 def _join_word(letters: re.Match[str]) -> str:
-    """The letters of a word as one box: small ones behind the first. Capitals may be results, ``W L D``, or an index."""
+    """The letters as one box if all behind the first are small. Capitals may be results (``W L D``) or an index."""
     word = letters[0].replace(_JOINT, "")
     return f"{_JOINT}{word}{_JOINT}" if word[1:].islower() else letters[0]
 
