@@ -1,12 +1,11 @@
 """Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
-from collections.abc import Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
 from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
-from crag.text.matching import content, count_listed, found_in, position_of, recall, words
+from crag.text.matching import content, count_listed, found_in, position_of, recall, split_list, tokens, words
 
 _HEDGE = re.compile(
     r"""
@@ -61,6 +60,13 @@ _TITLES = frozenset(
         "mr mrs ms coach"
     )
 )
+FEWEST_DIGITS = 7
+"""Of a number of a telephone or book; fewer are a score or a range."""
+_GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
+LONGEST_NAME = 4
+"""Tokens."""
+_ARTICLE = re.compile(r"(?:an?|the)\b", re.IGNORECASE)
+_BEFORE_LAST = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
 NEEDED = 0.7
 """A prediction with this share of the gold answer's telling words has the answer."""
 NEEDED_OF_EXPLANATION = 0.4
@@ -95,7 +101,14 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
         prediction = claim.prediction_reading.plain.strip(" .")
     if not gold or gold != prediction:
         return None
+    if _is_identifier(claim.gold) and _is_identifier(claim.prediction):
+        return True, "the same digits"
     return (True, "the same words") if _have_same_numbers(claim) else None
+
+
+def _is_identifier(text: str) -> bool:
+    """Whether a text is digits in groups, as a telephone number, which people divide as they like."""
+    return _GROUPED_DIGITS.fullmatch(text.strip()) is not None and sum(map(str.isdigit, text)) >= FEWEST_DIGITS
 
 
 def _have_same_numbers(claim: ReadClaim) -> bool:
@@ -256,7 +269,7 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     is_sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
     if not is_sentence and gold[: len(predicted)] != predicted:
         return None
-    if not is_sentence and _is_numbered(gold[len(predicted) :]) and "(" not in claim.gold:
+    if not is_sentence and _leaves_out_part(claim):
         return None
     new = claim.new_in_prediction
     if new and all(found_in(token, gold) for token in new):
@@ -264,9 +277,20 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     return None
 
 
-def _is_numbered(rest: Sequence[str]) -> bool:
-    """Whether the rest of a name is a number of one or two digits, as that of a sequel."""
-    return len(rest) == 1 and rest[0].isdigit() and len(rest[0]) < len("100")
+def _leaves_out_part(claim: ReadClaim) -> bool:
+    """Whether the prediction is the beginning of a name with a number, as that of a sequel, or of a list of several."""
+    rest = claim.gold_tokens[len(claim.prediction_tokens) :]
+    if not rest or "(" in claim.gold:
+        return False
+    is_numbered = len(rest) == 1 and rest[0].isdigit() and len(rest[0]) < len("100")
+    return is_numbered or rest[0] == "and" or _is_list_of_names(claim.gold)
+
+
+def _is_list_of_names(text: str) -> bool:
+    """Whether a text is "A, B and C"; not "Oslo, Norway", nor "A, a film about B and C"."""
+    items = [item.strip() for item in split_list(text)]
+    are_short = all(0 < len(tokens(item)) <= LONGEST_NAME and not _ARTICLE.match(item) for item in items)
+    return len(items) > 2 and are_short and _BEFORE_LAST.search(text) is not None
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:

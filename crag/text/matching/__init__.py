@@ -9,6 +9,7 @@ from crag.text.matching.dates import DaySpan as DaySpan
 from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import read_day_spans as read_day_spans
 from crag.text.matching.dates import without_dates as without_dates
+from crag.text.matching.letters import signs_as_letters as signs_as_letters
 from crag.text.matching.letters import transcribed as transcribed
 from crag.text.matching.letters import without_marks as without_marks
 from crag.text.matching.names import LEGAL_FORMS as LEGAL_FORMS

@@ -82,6 +82,14 @@ _ABBREVIATIONS = (
     (re.compile(r"\bww\s?(?=(?:i{1,2}|[12])\b)"), "world war "),
 )
 
+# --- numbers ----------------------------------------------------------------------------------------------------------
+_CIRCA = re.compile(r"\bca?\.\s?(?=\d{3})")
+_CENT_SIGN = re.compile(r"(?<=\d)\s?¢")
+_MILLIONS_OF_MONEY = re.compile(
+    r"(?<=\d)\s?mm?\s(?=(?:usd|eur|gbp|cad|aud|chf|inr|jpy|(?:us\s)?dollars|euros|pounds|yen|rupees)\b)"
+)
+"""1.5m usd; elsewhere "m" is a metre."""
+
 # --- thousands --------------------------------------------------------------------------------------------------------
 _SPACED_THOUSANDS = re.compile(
     r"(?<![\w.,$€£¥₹-])(?:[$€£¥₹]\s?)?\d{1,3}(?:(?:[\u00a0\u2009\u202f]\d{3})+|(?: \d{3}){2,})(?![\w]|[.,]\d{3})"
@@ -119,6 +127,8 @@ def write_in_full(text: str) -> str:
     if _WHOLE_WEEKDAYS.fullmatch(text):
         text = _WEEKDAY_IN_LIST.sub(lambda match: _WEEKDAYS.get(match[0].rstrip("."), match[0]), text)
 
+    text = _CENT_SIGN.sub(" cents", _CIRCA.sub("circa ", text))
+    text = _MILLIONS_OF_MONEY.sub(" million ", text)
     text = _SAINT.sub(r"\g<before>saint ", text)
     for pattern, name in _ABBREVIATIONS:
         text = pattern.sub(name, text)

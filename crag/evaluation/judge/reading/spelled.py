@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.short_forms import join_thousands, write_in_full
-from crag.text.matching import NUMBER_WORDS, normalise_text
+from crag.text.matching import NUMBER_WORDS, normalise_text, signs_as_letters
 
 _SCALES = {"thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}
 _SCALE = rf"(?:{'|'.join(_SCALES)})"
@@ -138,7 +138,7 @@ def plain_text(text: str) -> str:
     # Before `normalise_text`: it would remove or misread these signs
     text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
-    text = join_thousands(text)
+    text = join_thousands(signs_as_letters(text))
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
     # Ordinals and single words are digits from here on: "third" is "3th"
