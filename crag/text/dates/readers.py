@@ -71,20 +71,23 @@ def month_of_year(year: int, month: int) -> DateRange:
     return period_around(date(year, month, 1), CalendarUnit.MONTH)
 
 
-def written_year(match: Match, view: Viewpoint) -> int | None:
-    """The year that stands beside a day or month, in digits, in words or as "last year"."""
-    if match["year"]:
-        return year_number(match["year"])
-    return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
-
-
-# --- days -------------------------------------------------------------------------------------------------------------
 def short_year(written: str, view: Viewpoint) -> int:
     """The year of two digits: of this century up to ten years from now, else of the twentieth."""
     year = 2000 + int(written)
     return year if year <= view.today.year + 10 else year - 100
 
 
+def written_year(match: Match, view: Viewpoint) -> int | None:
+    """The year that stands beside a day or month, in digits, in words or as "last year"."""
+    if match["year"]:
+        return year_number(match["year"])
+    two_digits = match.groupdict().get("short_year")
+    if two_digits:
+        return short_year(two_digits, view)
+    return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
+
+
+# --- days -------------------------------------------------------------------------------------------------------------
 def read_numbered_day(match: Match, view: Viewpoint) -> DateRange:
     """A day in digits; a "month" above 12 is the day."""
     written = match["year"]
@@ -205,6 +208,13 @@ def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
 def read_decade_in_words(match: Match, _view: Viewpoint) -> DateRange:
     """Ten years of the twentieth century, such as "the nineties"."""
     return period_from(date(1900 + DECADES[match["word"]] * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
+def read_current_years(match: Match, view: Viewpoint) -> DateRange:
+    """For "this decade" and "this century", which began with the year 2001."""
+    if match["years"] == "decade":
+        return period_from(date(view.today.year // 10 * 10, 1, 1), CalendarUnit.YEAR, 10)
+    return period_from(date((view.today.year - 1) // 100 * 100 + 1, 1, 1), CalendarUnit.YEAR, 100)
 
 
 def read_century(match: Match, _view: Viewpoint) -> DateRange:

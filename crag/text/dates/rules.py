@@ -28,6 +28,7 @@ from crag.text.dates.readers import (
     read_adjacent_days_of_month,
     read_adjacent_quarters,
     read_century,
+    read_current_years,
     read_day_of_month,
     read_day_of_relative_month,
     read_days_of_month,
@@ -106,6 +107,8 @@ _DAY_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t]{_TIME})?", read_numbered_day),
     # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
+    # "20240105"
+    (f"(?P<year>{YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3][0-9])", read_numbered_day),
     # "1/5/24"
     (f"{MONTH}/{DAY}/(?P<year>[0-9]{{2}})", read_numbered_day),
     # "january 5th, 2024", "jan 5", "friday, january the 5th"
@@ -176,6 +179,7 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"the {_ABOUT}(?P<word>{'|'.join(DECADES)})", read_decade_in_words),
     # "the 20th century"
     (f"(?:the )?{_ABOUT}(?P<number>19th|20th|21st|{'|'.join(CENTURIES)}) century", read_century),
+    ("(?:this|current) (?P<years>decade|century)", read_current_years),
     # "02/2024"
     (f"(?P<month>0?[1-9]|1[0-2])/(?P<year>{YEAR})", read_numbered_month),
     # "2024-02", "2024/2"; not "2024-13"
@@ -282,7 +286,7 @@ def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
     return DateRange(start.first, end.last) if start.last + ONE_DAY == end.first else None
 
 
-_HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}")
+_HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}|'[0-9]{{2}}")
 
 
 def _lacks_year(text: str) -> bool:
@@ -350,7 +354,9 @@ RULES = (
     # "year to date", "month-to-date", "ytd"
     Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
     # "two weeks ago", "half a year ago", "a year and a half ago", "a week ago today"
-    Rule(f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? ago(?: today)?", read_ago),
+    Rule(
+        f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)", read_ago
+    ),
     # "the week before last"
     Rule(
         "(?P<unit>weekend|week|month|quarter|year|season) (?P<direction>before last|after next)",
@@ -376,7 +382,7 @@ RULES = (
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
     Rule(
-        f"(?P<step>last|past|previous|prior|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"(?P<step>last|past|previous|prior|trailing|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
         f"|(?P<unit>{COUNTED})(?P<half> and a half)|(?P<long_unit>decade|century|fortnight))",
         read_counted_period,
     ),

@@ -72,8 +72,12 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 
-AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})|,? (?:of )?(?P<year_step>{STEP}) year)?"
-"""An optional year after a day or month: "may 5, 2023", "march of last year"."""
+AND_YEAR = (
+    f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})"
+    "|,?(?: of)? ?'(?P<short_year>[0-9]{2})"
+    f"|,? (?:of )?(?P<year_step>{STEP}) year)?"
+)
+"""An optional year after a day or month: "may 5, 2023", "may '23", "march of last year"."""
 
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""
