@@ -48,6 +48,7 @@ _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 # "Orle beat Tann" names Tann as the loser
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
+_OR_ASIDE = re.compile(r"[,(]\s?or\b")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
@@ -222,6 +223,9 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     goes_on_with_other = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
+    # "Ash (or Oak in the north)" and "Ann Lee, or Annie" give another name of the same
+    is_aside = _OR_ASIDE.search(claim.prediction_reading.plain) is not None
+    goes_on_with_other = goes_on_with_other and (not is_aside or "either" in claim.prediction_tokens)
     if "either" in before or (before and before[-1] == "or") or goes_on_with_other:
         return "the prediction does not choose between the gold answer and another"
     return None

@@ -15,6 +15,7 @@ from crag.evaluation.judge.reading import (
     same_quantity,
 )
 from crag.evaluation.judge.reading.quantities import SCALES
+from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
 from crag.text.matching import content, count_listed, stem, tokens, words
@@ -224,7 +225,8 @@ def _in_asked_unit(claim: ReadClaim, gold: AnswerQuantity) -> AnswerQuantity:
 
 def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     """In what a prediction agrees that says the number otherwise: a year by a day of it, 0 by "none"."""
-    if gold.year_like and any(day.year == gold.value for day in claim.prediction_reading.dates):
+    years = YEARS_OF_DECADE if gold.decade else 1
+    if gold.year_like and any(0 <= day.year - gold.value < years for day in claim.prediction_reading.dates):
         return f"the prediction holds a day of {gold.value:g}"
 
     # "she has never won" for 0

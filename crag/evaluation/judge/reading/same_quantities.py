@@ -19,7 +19,7 @@ _EXACT_DIMENSIONS = frozenset({"time", "calendar"})
 """Dimensions whose units convert without rounding; money is another."""
 # What arithmetic with floats alone makes of equal values
 _FLOAT_ERROR = 1e-9
-_YEARS_OF_DECADE = 10
+YEARS_OF_DECADE = 10
 _ROUND_STEP = 1_000
 """A value that is written in whole thousands is rounded."""
 _ROUND = 100
@@ -43,7 +43,7 @@ def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
 
     # A year of the 1930s answers "in which decade?", but not the other way round
     if gold.decade is not answer.decade:
-        return gold.decade and answer.year_like and 0 <= answer.value - gold.value < _YEARS_OF_DECADE
+        return gold.decade and answer.year_like and 0 <= answer.value - gold.value < YEARS_OF_DECADE
 
     # 5 % and $5 never agree, 5 % and a bare 5 do
     if gold.percent != answer.percent and (gold.currency or answer.currency):
