@@ -78,7 +78,8 @@ _NO_CHAT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MUST_STREAM = re.compile(
-    r"\bstream\b.{0,20}\b(?:must be|should be|to be|required|only)\b|\bonly\b.{0,20}\bstream|\bnon.?stream",
+    r"\bstream\b.{0,20}\b(?:must be|should be|to be|required|only)\b|\bonly\b.{0,20}\bstream|\bnon.?stream"
+    r"|\brequires?\b.{0,20}\bstream(?:ing|ed)\b|\bstream[\"'`]?\s?[=:]\s?true",
     re.IGNORECASE | re.DOTALL,
 )
 _STREAM_UNKNOWN = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)

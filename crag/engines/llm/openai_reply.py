@@ -100,10 +100,19 @@ def _parse(body: str) -> "_Reply":
     try:
         return _Reply.model_validate_json(body)
     except ValidationError:
+        # A gateway may put the reply into a list.
+        if body.startswith("["):
+            return _Reply.model_validate(_only_entry(body))
         loose = (join_lines(body) or _parse_loosely(body)) if body.startswith("{") else None
         if loose is None:
             raise
         return _Reply.model_validate(loose)
+
+
+def _only_entry(body: str) -> object:
+    """The only entry of a list; another body as it is."""
+    value = _parse_loosely(body)
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _parse_loosely(body: str) -> object:
@@ -273,10 +282,34 @@ class _Choice(BaseModel):
         return (message.reasoning_content or message.reasoning or "") if message else ""
 
 
-class _Reply(BaseModel):
-    """The first choice of a reply."""
+def _choose(value: object) -> object:
+    """The first choice by its index that has a text, else the first: tool calls may be a choice of their own."""
+    if not isinstance(value, list) or len(value) < 2:
+        return value[0] if isinstance(value, list) and value else value
 
-    choice: _Choice = Field(validation_alias=AliasPath("choices", 0))
+    by_index = sorted(value, key=_index_of)
+    for choice in by_index:
+        if isinstance(choice, dict) and _has_text(choice):
+            return choice
+    return by_index[0]
+
+
+def _has_text(choice: dict[str, Any]) -> bool:
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, dict) else choice.get("text", message)
+    return bool(text.strip()) if isinstance(text, str) else bool(text)
+
+
+def _index_of(choice: object) -> int:
+    """A choice's index; a large one without, so that such choices keep their order."""
+    index = choice.get("index") if isinstance(choice, dict) else None
+    return index if isinstance(index, int) else _LARGEST_COUNT
+
+
+class _Reply(BaseModel):
+    """The choice of a reply that is its answer."""
+
+    choice: Annotated[_Choice, BeforeValidator(_choose)] = Field(validation_alias="choices")
     prompt_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "prompt_tokens"))
     completion_tokens: _Count = Field(0, validation_alias=AliasPath("usage", "completion_tokens"))
 

@@ -97,9 +97,14 @@ def _is_whole(lines: list[str]) -> bool:
 
 
 def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    """The chunk's part of the choice with the index 0, which need not stand first; None if it has none."""
     choices = chunk.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, dict) else None
+    if not isinstance(choices, list):
+        return None
+    for choice in choices:
+        if isinstance(choice, dict) and choice.get("index") in {None, 0}:
+            return choice
+    return None
 
 
 class _JoinedReply:
@@ -121,7 +126,7 @@ class _JoinedReply:
 
         choice = _first_choice(chunk)
         # The first chunk of some servers has none, only what a filter found in the prompt.
-        if choice is None or choice.get("index") not in {None, 0}:
+        if choice is None:
             return
 
         if isinstance(choice.get("text"), str):

@@ -5,7 +5,7 @@ import re
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
 from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
-from crag.text.matching import content, count_listed, found_in, position_of, recall, words
+from crag.text.matching import content, count_listed, found_in, position_of, recall, split_list, tokens, words
 
 _HEDGE = re.compile(
     r"""
@@ -48,6 +48,7 @@ _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 # "Orle beat Tann" names Tann as the loser
 _BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
 _ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
+_OR_ASIDE = re.compile(r"[,(]\s?or\b")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
@@ -60,6 +61,13 @@ _TITLES = frozenset(
         "mr mrs ms coach"
     )
 )
+FEWEST_DIGITS = 7
+"""Of a number of a telephone or book; fewer are a score or a range."""
+_GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
+LONGEST_NAME = 4
+"""Tokens."""
+_ARTICLE = re.compile(r"(?:an?|the)\b", re.IGNORECASE)
+_BEFORE_LAST = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
 NEEDED = 0.7
 """A prediction with this share of the gold answer's telling words has the answer."""
 NEEDED_OF_EXPLANATION = 0.4
@@ -94,7 +102,14 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
         prediction = claim.prediction_reading.plain.strip(" .")
     if not gold or gold != prediction:
         return None
+    if _is_identifier(claim.gold) and _is_identifier(claim.prediction):
+        return True, "the same digits"
     return (True, "the same words") if _have_same_numbers(claim) else None
+
+
+def _is_identifier(text: str) -> bool:
+    """Whether a text is digits in groups, as a telephone number, which people divide as they like."""
+    return _GROUPED_DIGITS.fullmatch(text.strip()) is not None and sum(map(str.isdigit, text)) >= FEWEST_DIGITS
 
 
 def _have_same_numbers(claim: ReadClaim) -> bool:
@@ -208,11 +223,10 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     goes_on_with_other = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
-    if (
-        "either" in before
-        or (before and before[-1] == "or")
-        or ("either" in claim.prediction_tokens and goes_on_with_other)
-    ):
+    # "Ash (or Oak in the north)" and "Ann Lee, or Annie" give another name of the same
+    is_aside = _OR_ASIDE.search(claim.prediction_reading.plain) is not None
+    goes_on_with_other = goes_on_with_other and (not is_aside or "either" in claim.prediction_tokens)
+    if "either" in before or (before and before[-1] == "or") or goes_on_with_other:
         return "the prediction does not choose between the gold answer and another"
     return None
 
@@ -247,7 +261,7 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """The gold answer contains everything that the prediction adds to the question.
 
     If the gold answer is not a sentence, the prediction must be its beginning: "Melbourne" of "Melbourne, Australia",
-    but not the artist of "album by artist". A person's titles may be missing.
+    but not the artist of "album by artist", nor "Rocky" of "Rocky 2". A person's titles may be missing.
     """
     gold = claim.gold_tokens
     predicted = claim.prediction_tokens
@@ -259,10 +273,28 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     is_sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
     if not is_sentence and gold[: len(predicted)] != predicted:
         return None
+    if not is_sentence and _leaves_out_part(claim):
+        return None
     new = claim.new_in_prediction
     if new and all(found_in(token, gold) for token in new):
         return True, "the gold answer contains all of the prediction"
     return None
+
+
+def _leaves_out_part(claim: ReadClaim) -> bool:
+    """Whether the prediction is the beginning of a name with a number, as that of a sequel, or of a list of several."""
+    rest = claim.gold_tokens[len(claim.prediction_tokens) :]
+    if not rest or "(" in claim.gold:
+        return False
+    is_numbered = len(rest) == 1 and rest[0].isdigit() and len(rest[0]) < len("100")
+    return is_numbered or rest[0] == "and" or _is_list_of_names(claim.gold)
+
+
+def _is_list_of_names(text: str) -> bool:
+    """Whether a text is "A, B and C"; not "Oslo, Norway", nor "A, a film about B and C"."""
+    items = [item.strip() for item in split_list(text)]
+    are_short = all(0 < len(tokens(item)) <= LONGEST_NAME and not _ARTICLE.match(item) for item in items)
+    return len(items) > 2 and are_short and _BEFORE_LAST.search(text) is not None
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
@@ -14,9 +15,10 @@ from crag.evaluation.judge.reading import (
     same_quantity,
 )
 from crag.evaluation.judge.reading.quantities import SCALES
+from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import count_listed, stem, tokens, words
+from crag.text.matching import content, count_listed, stem, tokens, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
@@ -56,6 +58,7 @@ _NUMBER_AND_NEXT = re.compile(
     """,
     re.VERBOSE,
 )
+_OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
 _COUNTED = re.compile(
     r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
@@ -93,7 +96,10 @@ def _says_none(claim: ReadClaim) -> bool:
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a whole date: the prediction must have the same day, in any notation."""
+    """A gold answer that is a whole date or several days: the prediction must have the same, in any notation."""
+    if claim.gold_reading.day_spans:
+        return _same_days(claim)
+
     gold_dates = claim.gold_reading.dates
     rest = claim.not_asked(tokens(claim.gold_reading.undated))
     # Words beside the date can be the answer, unless the question asks for a date
@@ -115,6 +121,25 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     if gold_date in dates:
         return True, f"the prediction holds {day}"
     return False, f"the prediction does not hold {day}"
+
+
+def _same_days(claim: ReadClaim) -> RuleDecision | None:
+    """Compares a gold answer such as "July 4-6, 1939", which is nothing else or answers a question for a date."""
+    spans = claim.gold_reading.day_spans
+    others = [token for token in content(claim.gold_tokens) if token.isalpha() and not _MONTHS.fullmatch(token)]
+    if len(spans) != 1 or (others and not _ASKS_DATE.search(claim.asked)):
+        return None
+
+    (span,) = spans
+    days = f"{span.first} to {span.last}"
+    predicted_spans = claim.prediction_reading.day_spans
+    predicted_days = claim.prediction_reading.dates
+    if not predicted_spans and not predicted_days:
+        return None
+    # "July 4, 1939 to July 6, 1939" names both
+    if span in predicted_spans or (not predicted_spans and {span.first, span.last} <= predicted_days):
+        return True, f"the prediction holds {days}"
+    return False, f"the prediction does not hold {days}"
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -148,6 +173,13 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     answers = candidates
     if not gold.year_like:
         answers = [*_first_sentence_numbers(claim.prediction_reading.undated, candidates), candidates[-1]]
+    return _compare_with_answers(claim, gold, answers)
+
+
+def _compare_with_answers(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> RuleDecision:
+    """Compares the gold number, in all units that it is given in, with the numbers that are the prediction's answer."""
+    if _leaves_open(claim, gold):
+        return False, f"the prediction does not choose between {gold.value:g} and another number"
     for alternative in find_alternatives(claim, gold):
         agreement = _describe_agreement(claim, _in_asked_unit(claim, alternative), answers)
         if agreement:
@@ -156,6 +188,21 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
         False,
         f"the gold answer is {gold.value:g}, the prediction says {answers[0].value:g}{_difference(gold, answers[0])}",
     )
+
+
+def _leaves_open(claim: ReadClaim, gold: AnswerQuantity) -> bool:
+    """Whether the prediction names the gold number "or" another one; not "5 km or 3.1 miles"."""
+    # A choice that the question or the gold answer has too
+    if _OR.search(claim.gold_reading.plain) or _OR.search(claim.asked):
+        return False
+
+    text = claim.prediction_reading.undated
+    for first, second in pairwise(claim.prediction_numbers):
+        if not _OR.fullmatch(text[first.end : second.start].strip()) or same_quantity(first, second):
+            continue
+        if same_quantity(gold, first) or same_quantity(gold, second):
+            return True
+    return False
 
 
 def _difference(gold: AnswerQuantity, answer: AnswerQuantity) -> str:
@@ -178,7 +225,8 @@ def _in_asked_unit(claim: ReadClaim, gold: AnswerQuantity) -> AnswerQuantity:
 
 def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     """In what a prediction agrees that says the number otherwise: a year by a day of it, 0 by "none"."""
-    if gold.year_like and any(day.year == gold.value for day in claim.prediction_reading.dates):
+    years = YEARS_OF_DECADE if gold.decade else 1
+    if gold.year_like and any(0 <= day.year - gold.value < years for day in claim.prediction_reading.dates):
         return f"the prediction holds a day of {gold.value:g}"
 
     # "she has never won" for 0

@@ -67,7 +67,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "8"
+    version = "9"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""

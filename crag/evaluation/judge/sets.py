@@ -27,6 +27,7 @@ _ASKS_SET = re.compile(
     """,
     re.VERBOSE,
 )
+_EITHER = re.compile(r"\beither\b.{1,200}\bor\b", re.DOTALL)
 LONGEST_ITEM = 7
 """Tokens; what is longer is a part of a sentence and no item."""
 
@@ -44,6 +45,9 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     missing = [item for item in items if not _has_item(claim.prediction_tokens, item, items)]
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
+
+    if _EITHER.search(claim.prediction_reading.plain) and not _EITHER.search(claim.gold_reading.plain):
+        return False, f"the prediction does not choose between the {len(items)} items"
 
     # Three ways to list, and the longest list counts: lines, a bare list, names in a sentence
     listed = max(count_listed(claim.prediction), _count_bare_items(claim.prediction), _count_named_items(claim, items))

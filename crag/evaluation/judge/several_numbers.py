@@ -19,7 +19,7 @@ from crag.text.matching import stem, words
 _ORDINARY_WORDS_OF_SERIES = ORDINARY_WORDS | frozenset(
     words(
         "season final score result aged age range ratio odds victory defeat loss lead record vote pm am oclock draw "
-        "half past win won beat defeated ended finished game match"
+        "half past win won beat defeated ended finished game match star"
     )
 )
 """The same beside a series or a time of day: "won 3-1" names nobody."""

@@ -20,7 +20,6 @@ from crag.text.dates.readers import Match, Viewpoint, one_day
 from crag.text.dates.vocabulary import (
     COUNTED_UNITS,
     ORDINALS,
-    STEPS,
     UNITS,
     WEEKDAY_ABBREVIATIONS,
     count_number,
@@ -68,8 +67,8 @@ def read_ago(match: Match, view: Viewpoint) -> DateRange:
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
     count = count_number((match["count"] or "one") + (match["half"] or ""))
-    unit = match["units"] or match["unit"]
-    is_future = STEPS[match["step"]] > 0
+    unit = match["units"] or match["unit"] or match["long_unit"]
+    is_future = match["step"] in {"next", "coming"}
 
     if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
         sessions = _whole(count)

@@ -19,6 +19,8 @@ from crag.text.dates.calendars import (
     shifted,
 )
 from crag.text.dates.vocabulary import (
+    CENTURIES,
+    DECADES,
     ORDINALS,
     STEPS,
     UNITS,
@@ -69,17 +71,27 @@ def month_of_year(year: int, month: int) -> DateRange:
     return period_around(date(year, month, 1), CalendarUnit.MONTH)
 
 
+def short_year(written: str, view: Viewpoint) -> int:
+    """The year of two digits: of this century up to ten years from now, else of the twentieth."""
+    year = 2000 + int(written)
+    return year if year <= view.today.year + 10 else year - 100
+
+
 def written_year(match: Match, view: Viewpoint) -> int | None:
     """The year that stands beside a day or month, in digits, in words or as "last year"."""
     if match["year"]:
         return year_number(match["year"])
+    two_digits = match.groupdict().get("short_year")
+    if two_digits:
+        return short_year(two_digits, view)
     return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
 
 
 # --- days -------------------------------------------------------------------------------------------------------------
-def read_numbered_day(match: Match, _view: Viewpoint) -> DateRange:
+def read_numbered_day(match: Match, view: Viewpoint) -> DateRange:
     """A day in digits; a "month" above 12 is the day."""
-    year = int(match["year"])
+    written = match["year"]
+    year = int(written) if len(written) == len("2024") else short_year(written, view)
     month = int(match["month"])
     day = int(match["day"])
     if month > 12:
@@ -119,6 +131,12 @@ def read_adjacent_days_of_month(match: Match, view: Viewpoint) -> DateRange | No
     """Two days beside each other, such as "february 20 and 21"; None for others, which are two dates."""
     is_next_day = day_number(match["last"]) == day_number(match["first"]) + 1
     return read_days_of_month(match, view) if is_next_day else None
+
+
+def read_day_of_relative_month(match: Match, view: Viewpoint) -> DateRange:
+    """For "the 15th of last month"."""
+    month = relative_period(CalendarUnit.MONTH, match["step"], view)
+    return one_day(month.first.replace(day=day_number(match["day"])))
 
 
 def read_named_day(match: Match, view: Viewpoint) -> DateRange:
@@ -185,6 +203,37 @@ def read_decade(match: Match, _view: Viewpoint) -> DateRange:
 def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
     """Ten years of the twentieth century, such as "the 90s"."""
     return period_from(date(1900 + int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
+def read_decade_in_words(match: Match, _view: Viewpoint) -> DateRange:
+    """Ten years of the twentieth century, such as "the nineties"."""
+    return period_from(date(1900 + DECADES[match["word"]] * 10, 1, 1), CalendarUnit.YEAR, 10)
+
+
+def read_current_years(match: Match, view: Viewpoint) -> DateRange:
+    """For "this decade" and "this century", which began with the year 2001."""
+    if match["years"] == "decade":
+        return period_from(date(view.today.year // 10 * 10, 1, 1), CalendarUnit.YEAR, 10)
+    return period_from(date((view.today.year - 1) // 100 * 100 + 1, 1, 1), CalendarUnit.YEAR, 100)
+
+
+def read_century(match: Match, _view: Viewpoint) -> DateRange:
+    """A hundred years, such as "the 20th century": 1901 to 2000."""
+    written = match["number"]
+    number = CENTURIES.get(written) or int(written[:2])
+    return period_from(date(100 * number - 99, 1, 1), CalendarUnit.YEAR, 100)
+
+
+def read_short_season(match: Match, view: Viewpoint) -> DateRange | None:
+    """For "98-99 season": consecutive years only."""
+    if int(match["end"]) != (int(match["year"]) + 1) % 100:
+        return None
+    return period_around(date(short_year(match["year"], view), 7, 1), CalendarUnit.SEASON)
+
+
+def read_short_year(match: Match, view: Viewpoint) -> DateRange:
+    """A year of two digits, such as "fy23"."""
+    return period_from(date(short_year(match["year"], view), 1, 1), CalendarUnit.YEAR)
 
 
 def read_numbered_month(match: Match, _view: Viewpoint) -> DateRange:
@@ -269,8 +318,12 @@ def read_named_month(match: Match, view: Viewpoint) -> DateRange:
 
 def read_relative_period(match: Match, view: Viewpoint) -> DateRange:
     """The last, this or the next unit of the calendar: "last week", "this season"."""
-    unit = UNITS[match["unit"]]
-    return period_around(shifted(view.today, unit, STEPS[match["step"]]), unit)
+    return relative_period(UNITS[match["unit"]], match["step"], view)
+
+
+def relative_period(unit: CalendarUnit, step: str, view: Viewpoint) -> DateRange:
+    """The unit that a word of `STEPS` leads to."""
+    return period_around(shifted(view.today, unit, STEPS[step]), unit)
 
 
 def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:

@@ -27,9 +27,13 @@ from crag.text.dates.readers import (
     one_day,
     read_adjacent_days_of_month,
     read_adjacent_quarters,
+    read_century,
+    read_current_years,
     read_day_of_month,
+    read_day_of_relative_month,
     read_days_of_month,
     read_decade,
+    read_decade_in_words,
     read_half,
     read_named_day,
     read_named_month,
@@ -43,15 +47,19 @@ from crag.text.dates.readers import (
     read_relative_period,
     read_season,
     read_short_decade,
+    read_short_season,
+    read_short_year,
     read_weekday,
     read_year,
     read_years,
 )
 from crag.text.dates.vocabulary import (
     AND_YEAR,
+    CENTURIES,
     COUNTED,
     DAY,
     DAY_WITH_ENDING,
+    DECADES,
     FISCAL,
     MONTH,
     MONTH_NAME,
@@ -91,14 +99,18 @@ class Rule:
 
 
 # --- forms that can be part of a longer one ---------------------------------------------------------------------------
+_TIME = r"[0-9:]{5,8}(?:\.[0-9]{1,6})?(?: ?(?:e[sd]?t|utc|gmt|z)|[+-][0-9]{2}:?[0-9]{2})?"
+"""A time of day behind a day in digits; it does not move the day, whatever its zone."""
+
 _DAY_FORMS: tuple[Form, ...] = (
-    # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est"; a time alone is not a date
-    (
-        f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?",
-        read_numbered_day,
-    ),
+    # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est", "2024-01-05t16:00:00.000z"; a time alone is not a date
+    (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t]{_TIME})?", read_numbered_day),
     # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
+    # "20240105"
+    (f"(?P<year>{YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3][0-9])", read_numbered_day),
+    # "1/5/24"
+    (f"{MONTH}/{DAY}/(?P<year>[0-9]{{2}})", read_numbered_day),
     # "january 5th, 2024", "jan 5", "friday, january the 5th"
     (
         f"(?:(?:{WEEKDAY}),? )?(?P<name>{MONTH_NAME})(?:[ -]?| the )(?P<day>{DAY_WITH_ENDING}){AND_YEAR}",
@@ -120,6 +132,8 @@ _DAY_FORMS: tuple[Form, ...] = (
         ),
         read_day_of_month,
     ),
+    # "the 15th of last month"
+    (f"(?P<day>{DAY_WITH_ENDING}|{ORDINAL_DAY}) of (?P<step>{STEP}) month", read_day_of_relative_month),
     (
         "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)",
         read_named_day,
@@ -153,16 +167,27 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?:from (?:the )?)?{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
     # "2022-23", "2022/2023 season"; the reader refuses "2022-24"
     (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", read_season),
+    # "98-99 season"
+    ("'?(?P<year>[0-9]{2})[-/]'?(?P<end>[0-9]{2}) season", read_short_season),
     # "2019-21", not "2019-11"
     (f"(?P<year>{YEAR})-(?P<end>[0-9]{{2}})", read_years),
     # "1990s", "1990's"
     ("(?P<decade>(?:1[89]|20)[0-9])0'?s", read_decade),
     # "the 90s", "'90s"; not "the 20s", which may be those of any century, and not "in her 90s"
     (f"(?:the {_ABOUT}'?|')(?P<decade>[3-9])0'?s", read_short_decade),
+    # "the nineties"
+    (f"the {_ABOUT}(?P<word>{'|'.join(DECADES)})", read_decade_in_words),
+    # "the 20th century"
+    (f"(?:the )?{_ABOUT}(?P<number>19th|20th|21st|{'|'.join(CENTURIES)}) century", read_century),
+    ("(?:this|current) (?P<years>decade|century)", read_current_years),
+    # "02/2024"
+    (f"(?P<month>0?[1-9]|1[0-2])/(?P<year>{YEAR})", read_numbered_month),
     # "2024-02", "2024/2"; not "2024-13"
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
     # "2024", "year 2024", "2024 season", "twenty twenty-four"
     (f"(?:{FISCAL})(?P<year>{YEAR}|{YEAR_IN_WORDS})(?: season)?", read_year),
+    # "fy23", "'99"
+    ("(?:fy ?'?|')(?P<year>[0-9]{2})", read_short_year),
     # "h1 2023", "1h 2023", "2023 h1"; not "h1" alone, which is also a visa or a heading
     (f"h(?P<half>[12]){OF}(?P<year>{YEAR})", read_half),
     (f"(?P<half>[12])h{OF}(?P<year>{YEAR})", read_half),
@@ -175,10 +200,12 @@ _PERIOD_FORMS: tuple[Form, ...] = (
         ),
         read_quarter,
     ),
-    # "q3'22", "q3 fy22"
+    # "q3'22", "q3 fy22", "3q22"
     ("q(?P<number>[1-4]) ?(?:fy ?'?|')(?P<year>[0-9]{2})", read_quarter_of_short_year),
-    # "2023 q2"
+    ("(?P<number>[1-4])q ?(?:fy ?'?|'?)(?P<year>[0-9]{2})", read_quarter_of_short_year),
+    # "2023 q2", "2q 2023"
     (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter_of_year),
+    (f"(?P<number>[1-4])q{OF}(?P<year>{YEAR})", read_quarter_of_year),
     # "march", "next march", "march of 2023", "march last year"; not the march of 1755 or of the year 633
     (
         f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH_NAME}){AND_YEAR}(?! [0-9]{{3,4}}\\b)",
@@ -259,7 +286,7 @@ def _read_adjacent(match: Match, view: Viewpoint) -> DateRange | None:
     return DateRange(start.first, end.last) if start.last + ONE_DAY == end.first else None
 
 
-_HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}")
+_HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}|'[0-9]{{2}}")
 
 
 def _lacks_year(text: str) -> bool:
@@ -326,8 +353,10 @@ RULES = (
     ),
     # "year to date", "month-to-date", "ytd"
     Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
-    # "two weeks ago", "half a year ago", "a year and a half ago"
-    Rule(f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? ago", read_ago),
+    # "two weeks ago", "half a year ago", "a year and a half ago", "a week ago today"
+    Rule(
+        f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)", read_ago
+    ),
     # "the week before last"
     Rule(
         "(?P<unit>weekend|week|month|quarter|year|season) (?P<direction>before last|after next)",
@@ -353,8 +382,8 @@ RULES = (
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
     Rule(
-        f"(?P<step>last|past|previous|prior|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
-        f"|(?P<unit>{COUNTED})(?P<half> and a half))",
+        f"(?P<step>last|past|previous|prior|trailing|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
+        f"|(?P<unit>{COUNTED})(?P<half> and a half)|(?P<long_unit>decade|century|fortnight))",
         read_counted_period,
     ),
     # "first trading day of 2024", "last friday in january"

@@ -38,6 +38,8 @@ _KINDS = {
         rf"|(?:{DAY_WITH_ENDING}|{ORDINAL_DAY})(?: of)?[ -]{MONTH_NAME}"
     ),
     "year": re.compile(YEAR),
+    "short year": re.compile("'[0-9]{2}"),
+    "century": re.compile(r".{0,20} century"),
     "year in words": re.compile(rf"(?:.{{1,60}}[ -])??{YEAR_IN_WORDS}"),
     "named day": re.compile("(?:day before |day after )?(?:yesterday|tomorrow)|today|tonight"),
 }
@@ -325,6 +327,16 @@ def _is_year_in_words(around: Surroundings) -> bool:
     return _is_year(around) and not (can_be_count and around.before() in words.PREPOSITIONS_OF_COUNTS)
 
 
+def _is_short_year(around: Surroundings) -> bool:
+    """Whether "'99" is a year: "in '99"; not the quoted '99', nor "summer of '69", which are names."""
+    return around.after() != "'" and not begins_title(around) and _is_announced_year(around)
+
+
+def _is_century(around: Surroundings) -> bool:
+    """Whether it is the time: "of the 20th century"; not "20th century studios"."""
+    return not (begins_title(around) or is_inside_title(around) or is_noun(around.after()))
+
+
 # --- named days -------------------------------------------------------------------------------------------------------
 def _is_named_day(around: Surroundings) -> bool:
     """Whether "yesterday" is a day and no title; "the song yesterday", "the today show" and "USA Today" are names."""
@@ -342,6 +354,8 @@ _USES: dict[str, Callable[[Surroundings], bool]] = {
     "month": _is_month,
     "day of month": _is_day_of_month,
     "year": _is_year,
+    "short year": _is_short_year,
+    "century": _is_century,
     "year in words": _is_year_in_words,
     "named day": _is_named_day,
 }

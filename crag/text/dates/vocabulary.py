@@ -26,6 +26,11 @@ ORDINALS = {
     "fifth": 5, "5th": 5,
 }  # fmt: skip
 
+DECADES = {"thirties": 3, "forties": 4, "fifties": 5, "sixties": 6, "seventies": 7, "eighties": 8, "nineties": 9}
+"""Decades of the twentieth century. Not the twenties, which may be those of two."""
+
+CENTURIES = {"nineteenth": 19, "twentieth": 20, "twenty-first": 21}
+
 MONTH_ABBREVIATIONS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The first three letters; they identify every spelling of `MONTH_NAME` and of `WEEKDAY`."""
@@ -67,8 +72,12 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 
-AND_YEAR = f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})|,? (?:of )?(?P<year_step>{STEP}) year)?"
-"""An optional year after a day or month: "may 5, 2023", "march of last year"."""
+AND_YEAR = (
+    f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})"
+    "|,?(?: of)? ?'(?P<short_year>[0-9]{2})"
+    f"|,? (?:of )?(?P<year_step>{STEP}) year)?"
+)
+"""An optional year after a day or month: "may 5, 2023", "may '23", "march of last year"."""
 
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""

@@ -5,8 +5,11 @@ from crag.text.matching.award_categories import category_title as category_title
 from crag.text.matching.award_categories import other_category_names as other_category_names
 from crag.text.matching.award_categories import same_category as same_category
 from crag.text.matching.dates import MONTH_GROUP as MONTH_GROUP
+from crag.text.matching.dates import DaySpan as DaySpan
 from crag.text.matching.dates import read_dates as read_dates
+from crag.text.matching.dates import read_day_spans as read_day_spans
 from crag.text.matching.dates import without_dates as without_dates
+from crag.text.matching.letters import signs_as_letters as signs_as_letters
 from crag.text.matching.letters import transcribed as transcribed
 from crag.text.matching.letters import without_marks as without_marks
 from crag.text.matching.names import LEGAL_FORMS as LEGAL_FORMS

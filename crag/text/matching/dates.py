@@ -1,9 +1,10 @@
 """Whole calendar dates in any common notation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date
+from typing import NamedTuple
 
 from crag.text.dates import MONTH_NAME, month_number
 from crag.text.matching.words import normalise_text
@@ -29,6 +30,45 @@ _DATES = (
 )
 
 
+_TO = r"\s?(?:-|\bto\b|\bthrough\b|\buntil\b|\btill\b)\s?"
+_FIRST_DAY = r"(?P<first_day>\d{1,2})(?:st|nd|rd|th)?"
+_FIRST_MONTH = f"(?P<first_month>{MONTH_NAME})"
+_SPANS = (
+    # July 4-6, 1939; July 4 to August 2, 1939
+    re.compile(rf"\b{MONTH_GROUP}\s+{_FIRST_DAY}{_TO}{_DAY},?\s+{_YEAR}\b"),
+    re.compile(rf"\b{_FIRST_MONTH}\s+{_FIRST_DAY}{_TO}{MONTH_GROUP}\s+{_DAY},?\s+{_YEAR}\b"),
+    # 4-6 July 1939; 4 July to 2 August 1939
+    re.compile(rf"\b{_FIRST_DAY}(?:\s+{_FIRST_MONTH})?{_TO}(?:the\s)?{_DAY}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
+)
+
+
+class DaySpan(NamedTuple):
+    """The first and the last of several days."""
+
+    first: date
+    last: date
+
+
+def read_day_spans(text: str) -> set[DaySpan]:
+    """The spans of days in a text that name their year once: "July 4-6, 1939", "from 4 July to 2 August 1939".
+
+    >>> read_day_spans("4 to 6 July 1939") == read_day_spans("July 4-6, 1939")
+    True
+    """
+    spans: set[DaySpan] = set()
+    for match in _find_all(_SPANS, normalise_text(text)):
+        groups = match.groupdict()
+        with suppress(ValueError):
+            year = int(match["year"])
+            last = date(year, month_number(match["month"]), int(match["day"]))
+            first = date(year, month_number(groups.get("first_month") or match["month"]), int(match["first_day"]))
+            # "from 30 December to 2 January 1940" begins in the year before
+            if first > last:
+                first = first.replace(year=year - 1)
+            spans.add(DaySpan(first, last))
+    return spans
+
+
 def read_dates(text: str) -> set[date]:
     """The whole dates of a text; impossible ones such as 2023-02-30 are left out.
 
@@ -36,14 +76,14 @@ def read_dates(text: str) -> set[date]:
     {datetime.date(1939, 7, 4)}
     """
     days: set[date] = set()
-    for match in _find_dates(normalise_text(text)):
+    for match in _find_all(_DATES, normalise_text(text)):
         with suppress(ValueError):
             days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
     return days
 
 
-def _find_dates(text: str) -> Iterator[re.Match[str]]:
-    for pattern in _DATES:
+def _find_all(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:
+    for pattern in patterns:
         yield from pattern.finditer(text)
 
 

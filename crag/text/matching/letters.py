@@ -1,5 +1,6 @@
 """Letters as people without a foreign keyboard type them: "Grüneck" as "gruneck", "Łódź" as "lodz"."""
 
+import re
 import unicodedata
 
 _PLAIN_LETTERS = str.maketrans({
@@ -11,6 +12,20 @@ _PLAIN_LETTERS = str.maketrans({
 
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "đ": "dj"})
 """The usual second spelling of these letters: "Mueller" for "Müller", "Haaland" for "Håland"."""
+
+
+_SIGN_AS_LETTER = re.compile(r"(?<=[^\W\d_])[!$](?=[^\W\d_])(?!(?:mm?|mn|bn?|k)\b)", re.IGNORECASE)
+"""Not the currency of "US$5" or "A$m", nor the end of a sentence."""
+_LETTERS_OF_SIGNS = {"!": "i", "$": "s"}
+
+
+def signs_as_letters(text: str) -> str:
+    """The text with signs that stand for a letter inside a name as that letter.
+
+    >>> signs_as_letters("P!nk paid US$5")
+    'Pink paid US$5'
+    """
+    return _SIGN_AS_LETTER.sub(lambda sign: _LETTERS_OF_SIGNS[sign[0]], text)
 
 
 def without_marks(text: str) -> str:

@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from crag.core.text import clean
-from crag.text.matching.letters import transcribed, without_marks
+from crag.text.matching.letters import signs_as_letters, transcribed, without_marks
 from crag.text.number_words import NUMBER_WORDS
 
 SIMILARITY_FLOOR = 0.82
@@ -79,7 +79,7 @@ def plain_name(name: str) -> str:
     'beyonce and jay zs'
     """
     # Apostrophes join ("o'neil" is "oneil"), all other signs separate.
-    without_apostrophes = _APOSTROPHES.sub("", without_marks(name))
+    without_apostrophes = _APOSTROPHES.sub("", without_marks(signs_as_letters(name)))
     return _NOT_A_WORD.sub(" ", without_apostrophes.replace("&", " and ")).strip()
 
 

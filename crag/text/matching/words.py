@@ -37,13 +37,16 @@ _ORDINAL_PHRASE = re.compile(
 
 _ROMAN_NUMERAL = re.compile(
     r"""
-    (?=[ivx]{2})           # at least two digits: "i" and "v" are also words and initials
-    x{0,3}                 # up to 39
-    (?:ix|iv|v?i{0,3})
+    (?: (?=[ivx]{2})           # at least two digits: "i" and "v" are also words and initials
+        x{0,3}
+      | (?=[ivxl]{3}) (?!liv)  # from 40 on three: "xl", "li" and "liv" are sizes and names
+        (?:xl|lx{0,3})
+    )
+    (?:ix|iv|v?i{0,3})         # up to 89
     """,
     re.VERBOSE,
 )
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 # --- spellings with one meaning ---------------------------------------------------------------------------------------
 _PLAIN_MARKS = str.maketrans({
@@ -189,7 +192,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def _roman_in_digits(token: str) -> str:
-    """As "iii" -> "3", up to 39; single letters stay unchanged."""
+    """As "iii" -> "3", up to 89; single letters stay unchanged."""
     if not _ROMAN_NUMERAL.fullmatch(token):
         return token
 

@@ -44,6 +44,8 @@ _PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
 
 _GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
 _EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
+_LETTERS_APART = re.compile(rf"{_JOINT}[^\W\d_](?:{_JOINT}{_JOINT}[^\W\d_]){{2,}}{_JOINT}")
+"""Three letters or more, each in a box of its own and without a blank between, as animated headings have them."""
 _CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
 _OPENING_SIGNS = frozenset("$€£¥([“‘")
 
@@ -65,8 +67,15 @@ def _finish(pieces: Iterable[str]) -> str:
     """The pieces as text, with the marks of the walk resolved."""
     text = "".join(pieces)
     text = _GAP_BETWEEN_DIGITS.sub(" ", text)
+    text = _LETTERS_APART.sub(_join_word, text)
     text = _EDGES.sub(_write_edges, text)
     return lower_marks(text.replace(GAP, ""))
+
+
+def _join_word(letters: re.Match[str]) -> str:
+    """The letters as one box if all behind the first are small. Capitals may be results (``W L D``) or an index."""
+    word = letters[0].replace(_JOINT, "")
+    return f"{_JOINT}{word}{_JOINT}" if word[1:].islower() else letters[0]
 
 
 def _write_edges(edges: re.Match[str]) -> str:

@@ -132,6 +132,8 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
     (400, '{"error": {"message": "Non-streaming requests are not served"}}',
      lambda body: not body.get("stream"), "only streams"),
     (400, '{"detail": "stream must be set to true"}', lambda body: not body.get("stream"), "only streams"),
+    (400, '{"error": "This model requires streaming"}', lambda body: not body.get("stream"), "only streams"),
+    (400, '{"error": "Set `stream`: true"}', lambda body: not body.get("stream"), "only streams"),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
 ]  # fmt: skip
@@ -412,6 +414,7 @@ def chunk(delta: dict[str, Any], reason: str | None = None) -> str:
 
 PARTS = [chunk({"role": "assistant", "content": ""}), chunk({"content": "Ida"}), chunk({"content": " Larsen"})]
 END = chunk({}, "stop")
+START = '{"choices": ['
 STREAMS = {
     "usual": "".join(f"data: {part}\n\n" for part in [*PARTS, END, "[DONE]"]),
     "CRLF, comments, events": ": hello\r\n\r\n"
@@ -433,6 +436,9 @@ STREAMS = {
     "the mark twice": "".join(f"data: data: {part}\n\n" for part in [*PARTS, END, "[DONE]"]),
     "blanks around the end": "".join(f"data:{part}\n\n" for part in PARTS) + "data:  [DONE] \n\n",
     "an error after the end": "".join(f"data: {part}\n\n" for part in [*PARTS, END]) + 'data: {"error": "late"}\n\n',
+    "another choice first": "".join(
+        f'data: {{"choices": [{{"index": 1, "delta": {{"content": "Bo"}}}}, {part[len(START) :]}\n\n' for part in PARTS
+    ),
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),
 }
 

@@ -95,10 +95,31 @@ def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> Non
         ('{"choices": [{"message": {"content": "Ida\nLarsen"}}]}', "Ida\nLarsen"),
         ('{"choices": [{"message": {"content": "Ida \\ud83dLarsen"}}]}', "Ida \ufffdLarsen"),
         ('{"choices": [{"message": {"content": "Ida Larsen"}}]}\ndata: [DONE]\n\n', "Ida Larsen"),
+        ('[{"choices": [{"message": {"content": "Ida Larsen"}}]}]', "Ida Larsen"),
     ],
 )
 def test_a_body_that_is_not_quite_right_costs_no_answer(body: str, text: str) -> None:
     assert read_reply(body, 20).text == text
+
+
+TOOL_CALL = {"message": {"content": None, "tool_calls": [{"id": "1"}]}, "finish_reason": "tool_calls"}
+ANSWER = {"message": {"content": "Ida Larsen"}, "finish_reason": "stop"}
+OTHER = {"message": {"content": "Bo"}, "finish_reason": "stop"}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        [{"index": 0, **ANSWER}, {"index": 1, **OTHER}],
+        [{"index": 1, **OTHER}, {"index": 0, **ANSWER}],
+        [{"index": 0, **TOOL_CALL}, {"index": 1, **ANSWER}],
+        [ANSWER, OTHER],
+        [{"index": 0, "message": {"content": [{"type": "text", "text": "Ida Larsen"}]}}, {"index": 1, **OTHER}],
+        [{"index": 0, "text": "Ida Larsen"}, {"index": 1, "text": "Bo"}],
+    ],
+)
+def test_of_several_choices_the_first_with_a_text_counts(choices: list[dict[str, Any]]) -> None:
+    assert read_reply(json.dumps({"choices": choices}), 20).text == "Ida Larsen"
 
 
 def tokens_of(*pairs: tuple[str, float | None]) -> dict[str, Any]:

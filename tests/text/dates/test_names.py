@@ -150,6 +150,11 @@ def test_a_known_title_is_no_date(title: str) -> None:
         "how many points were scored in two thousand games?",
         "who sold the two thousand games?",
         "between two thousand and two thousand five hundred fans came to what?",
+        # centuries and short years
+        "who runs the 21st century fund?",
+        "who wrote poverty in the twenty-first century?",
+        "who sang winter of '71?",
+        "who sang '99'?",
         # capitals
         "Who directed Saturday Night Fever?",
         "Who Sang Blue Monday?",
@@ -206,6 +211,10 @@ def test_a_name_is_no_date(question: str) -> None:
         ("how many did they win in 2019, 2020 and 2021?", "2019|2020|2021"),
         ("who won the nobel prize for 2019?", "2019"),
         ("who won the best actor oscar for 2019?", "2019"),
+        # centuries and short years
+        ("who was the best player of the 20th century?", "the 20th century"),
+        ("who won the cup in '98?", "'98"),
+        ("who led the league in the 98-99 season?", "98-99 season"),
         # years in words
         ("in nineteen ninety-nine, who won the cup?", "nineteen ninety-nine"),
         ("which film won at the oscars in two thousand and eight?", "two thousand and eight"),

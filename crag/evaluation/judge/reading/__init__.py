@@ -11,6 +11,7 @@
 | spelled number | "one hundred and twenty", 2½, "half a million" | `spelled` | as the quantity in digits |
 | several numbers | 3-1, 5:3, 7/2, 10 to 12, 2021-22 | `series` | all numbers in order |
 | time of day | 7:30 pm, 19:30, "half past seven" | `series` | the same minute |
+| several days | July 4-6, 1939 | `crag.text.matching` | the first and the last day |
 | whole date | 4 July 1939 | `crag.text.matching` | the same day |
 | anything else | a name, a phrase, a list | `crag.text.matching` | as words |
 
@@ -34,7 +35,7 @@ from crag.evaluation.judge.reading.series import read_series as read_series
 from crag.evaluation.judge.reading.series import same_clock as same_clock
 from crag.evaluation.judge.reading.series import same_series as same_series
 from crag.evaluation.judge.reading.spelled import plain_text as plain_text
-from crag.text.matching import read_dates, tokens, without_dates
+from crag.text.matching import DaySpan, read_dates, read_day_spans, tokens, without_dates
 
 
 class AnswerReading:
@@ -72,6 +73,11 @@ class AnswerReading:
     def dates(self) -> set[dt.date]:
         """The whole dates."""
         return read_dates(self.text)
+
+    @functools.cached_property
+    def day_spans(self) -> set[DaySpan]:
+        """The spans of days, "July 4-6, 1939"."""
+        return read_day_spans(self.text)
 
 
 @functools.lru_cache(maxsize=4096)

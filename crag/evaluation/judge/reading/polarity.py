@@ -23,9 +23,27 @@ _LEADING = re.compile(
         (?P<no> {_CERTAINLY}\snot | (?!no\sdoubt\b){_NO} )
       | (?P<yes> {_CERTAINLY} | {_YES} )
     )\b
+    (?! \s(?:and|or)\s(?:yes|no)\b )    # "yes and no"
     """,
     re.VERBOSE,
 )
+_PREAMBLE = re.compile(
+    r"""
+    \W{0,9}
+    (?: (?:the|my)\s(?:short\s|final\s|correct\s)?answer(?:\sto\s(?:the|this|that|your)\squestion)?
+        \s(?:is|would\sbe)[\s:,]
+      | (?:based\son|according\sto|as\sof|from|per|given)\s[^,.;!?\n]{1,80},\s
+      | (?:unfortunately|sadly|regrettably|alas|fortunately|luckily|happily|actually|well|in\sfact|in\sshort)[\s,]
+    )
+    """,
+    re.VERBOSE,
+)
+"""What may stand before the reply: "Based on the page, ...", "The answer is ...", "Unfortunately, ..."."""
+_CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|answer\sis|answer\swould\sbe|answer:),?:?\s(?:the\sanswer\sis:?\s)?(?P<word>yes|no)\W{0,9}\Z"
+)
+"""At the end: "There are 120, so yes."."""
+_LETTERS = {"y": True, "n": False}
 _STATEMENT = re.compile(
     r"""
     \W{0,9}
@@ -79,11 +97,29 @@ def read_leading_word(text: str) -> LeadingWord | None:
 
 
 def read_polarity(text: str, question: str = "") -> bool | None:
-    """Whether a text in lower case says yes; None if it says neither. Reads the leading word, then short replies.
+    """Whether a text in lower case says yes; None if it says neither.
+
+    Reads the leading word, short replies, and a conclusion at the end.
 
     >>> read_polarity("she never did."), read_polarity("that is correct"), read_polarity("in 1990")
     (False, True, None)
+    >>> read_polarity("the answer is no."), read_polarity("she has two, so yes.")
+    (False, True)
     """
+    letter = _LETTERS.get(text.strip(" ."))
+    if letter is not None:
+        return letter
+
+    preamble = _PREAMBLE.match(text)
+    reply = _read_reply(text[preamble.end() :] if preamble else text, question)
+    if reply is not None:
+        return reply
+    conclusion = _CONCLUSION.search(text)
+    return conclusion["word"] == "yes" if conclusion else None
+
+
+def _read_reply(text: str, question: str) -> bool | None:
+    """What the beginning of a text says."""
     statement = _STATEMENT.match(text)
     if statement is not None:
         # "not wrong" says yes: a negation turns the word around

@@ -64,9 +64,10 @@ class Bound(enum.Enum):
 class AnswerQuantity:
     """A number in an answer, with what says what it means.
 
-    `step` is the value of its last written digit: 10 million for "1.23 billion". `units` are the possible units, empty
-    if none is named. `signed`: written with a sign. `direction` is -1 after "a loss of", 1 after "rose by", else 0.
-    `ordinal`: written as 3rd; `grouped`: with thousands separators. `start` and `end` are its position in the text.
+    `step` is the value of its last written digit: 10 million for "1.23 billion". `units` are the possible units,
+    empty if none is named. `signed`: written with a sign. `direction` is -1 after "a loss of", 1 after "rose by",
+    else 0. `ordinal`: written as 3rd; `grouped`: with thousands separators; `decade`: ten years, the 1930s. `start`
+    and `end` are its position in the text.
     """
 
     value: float
@@ -78,6 +79,7 @@ class AnswerQuantity:
     era: str = ""
     ordinal: bool = False
     grouped: bool = False
+    decade: bool = False
     start: int = 0
     end: int = 0
 
@@ -268,6 +270,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> AnswerQuantity:
         signed=is_negative or bool(match["sign"]),
         ordinal=bool(match["ordinal"]),
         grouped="," in match["digits"],
+        decade=may_be_decade and digits.endswith("0") and text[end : end + 1] == "s",
         start=match.start(),
         end=end,
     )

@@ -19,6 +19,7 @@ _EXACT_DIMENSIONS = frozenset({"time", "calendar"})
 """Dimensions whose units convert without rounding; money is another."""
 # What arithmetic with floats alone makes of equal values
 _FLOAT_ERROR = 1e-9
+YEARS_OF_DECADE = 10
 _ROUND_STEP = 1_000
 """A value that is written in whole thousands is rounded."""
 _ROUND = 100
@@ -28,7 +29,8 @@ _ROUND = 100
 def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     """Whether two quantities are the same: era, unit, sign and value; `step` says how a value was rounded.
 
-    A unit that only one names is not a fault; two currencies differ. Bounds are left to `same_bound`.
+    A unit that only one names is not a fault; two currencies differ; a gold decade is met by a year of it. Bounds are
+    left to `same_bound`.
 
     >>> from crag.evaluation.judge.reading.quantities import read_quantities
     >>> kilometres, miles = read_quantities("830 km, 516 miles")
@@ -38,6 +40,10 @@ def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     # "ad" is what no era means, so only "bc" can differ
     if "bc" in (gold.era, answer.era) and gold.era != answer.era:
         return False
+
+    # A year of the 1930s answers "in which decade?", but not the other way round
+    if gold.decade is not answer.decade:
+        return gold.decade and answer.year_like and 0 <= answer.value - gold.value < YEARS_OF_DECADE
 
     # 5 % and $5 never agree, 5 % and a bare 5 do
     if gold.percent != answer.percent and (gold.currency or answer.currency):

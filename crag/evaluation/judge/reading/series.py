@@ -1,7 +1,7 @@
 """Several numbers in an order that means something: scores, records, ratios, odds, ranges, seasons, times of day."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BC = r"b\.?c\.?e?\b"
@@ -43,9 +43,17 @@ _CLOCK = re.compile(
       | \s(?P<early>in\sthe\smorning)
       | \s(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)
     )?
+    (?: \.?\s?\(?(?P<zone>[ecmp][sd]?t|utc|gmt|bst|cest|cet)\b\)?
+      | \.?\s\(?(?P<named_zone>eastern|central|mountain|pacific)(?P<named_kind>\sstandard|\sdaylight)?\stime\b\)?
+    )?
     """,
     re.VERBOSE,
 )
+_ZONE_HOURS = {
+    "e": -5, "c": -6, "m": -7, "p": -8,
+    "utc": 0, "gmt": 0, "bst": 1, "cet": 1, "cest": 2,
+}  # fmt: skip
+"""Standard time of the American zones by their first letter, and whole names of others."""
 # Minutes
 _HALF_DAY = 12 * 60
 
@@ -143,10 +151,14 @@ def _read_numbers(digits: list[str]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day in minutes after midnight; `is_sure` if it cannot be the other half of the day."""
+    """A time of day in minutes after midnight; `is_sure` if it cannot be the other half of the day.
+
+    `zone_hours` are the possible distances of its zone from UTC, none if it names no zone: ``ET`` is EST or EDT.
+    """
 
     minutes: int
     is_sure: bool
+    zone_hours: frozenset[int] = frozenset()
     start: int = 0
     end: int = 0
 
@@ -154,8 +166,8 @@ class Clock:
 def read_clocks(text: str) -> list[Clock]:
     """The times of day in a text from `plain_text`.
 
-    >>> read_clocks("half past 7 or 7:30 p.m.")
-    [Clock(minutes=450, is_sure=False, start=0, end=11), Clock(minutes=1170, is_sure=True, start=15, end=23)]
+    >>> [(clock.minutes, clock.is_sure) for clock in read_clocks("half past 7 or 7:30 p.m.")]
+    [(450, False), (1170, True)]
     """
     clocks = [_read_clock(match) for match in _CLOCK.finditer(text)]
     return [clock for clock in clocks if clock is not None]
@@ -164,7 +176,7 @@ def read_clocks(text: str) -> list[Clock]:
 def _read_clock(match: re.Match[str]) -> Clock | None:
     if match["noon"] or match["midnight"]:
         minutes = _HALF_DAY if match["noon"] else 0
-        return Clock(minutes, is_sure=True, start=match.start(), end=match.end())
+        return Clock(minutes, is_sure=True, zone_hours=_read_zone(match), start=match.start(), end=match.end())
 
     # "half past 7" needs no other sign that it is a time
     is_told = match["told_hour"] is not None
@@ -196,15 +208,35 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     # 7:30 may be morning or evening, 19:30 and 0:30 may not
     is_sure = bool(half_day) or hour > 12 or hour == 0
     # 24:00 and a quarter to midnight wrap around
-    return Clock(minutes % (2 * _HALF_DAY), is_sure, start=match.start(), end=match.end())
+    return Clock(minutes % (2 * _HALF_DAY), is_sure, _read_zone(match), match.start(), match.end())
+
+
+def _read_zone(match: re.Match[str]) -> frozenset[int]:
+    """The hours that the zone's time can be ahead of UTC."""
+    name = match["zone"] or ""
+    if name in _ZONE_HOURS:
+        return frozenset({_ZONE_HOURS[name]})
+
+    initial = name[:1] or (match["named_zone"] or "")[:1]
+    if not initial:
+        return frozenset()
+    standard = _ZONE_HOURS[initial]
+    kind = name[1:2] or (match["named_kind"] or "").strip()[:1]
+    if kind == "s":
+        return frozenset({standard})
+    return frozenset({standard + 1} if kind == "d" else {standard, standard + 1})
 
 
 def same_clock(gold: Clock, answer: Clock) -> bool:
-    """Whether two times of day are the same; 7:30 fits 7:30 pm and 19:30.
+    """Whether two times of day are the same; 7:30 fits 7:30 pm and 19:30, and 10:30 am EST is 7:30 am PST.
 
     >>> same_clock(*read_clocks("7:30 pm, 19:30"))
     True
     """
+    if gold.zone_hours and answer.zone_hours and not gold.zone_hours & answer.zone_hours:
+        ahead = min(answer.zone_hours) - min(gold.zone_hours)
+        answer = replace(answer, minutes=(answer.minutes - 60 * ahead) % (2 * _HALF_DAY))
+
     # If one leaves the half of the day open, the hour on the dial decides
     if gold.is_sure and answer.is_sure:
         return gold.minutes == answer.minutes

@@ -11,7 +11,8 @@ import unicodedata
 from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.text.matching import NUMBER_WORDS, normalise_text
+from crag.evaluation.judge.reading.short_forms import join_thousands, write_in_full
+from crag.text.matching import NUMBER_WORDS, normalise_text, signs_as_letters
 
 _SCALES = {"thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}
 _SCALE = rf"(?:{'|'.join(_SCALES)})"
@@ -137,10 +138,11 @@ def plain_text(text: str) -> str:
     # Before `normalise_text`: it would remove or misread these signs
     text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
+    text = join_thousands(signs_as_letters(text))
     text = _write_signs_in_digits(text)
     text = _write_words_in_digits(text.replace("\u2011", "-"))
     # Ordinals and single words are digits from here on: "third" is "3th"
-    text = normalise_text(text)
+    text = write_in_full(normalise_text(text))
     if _DIGIT.search(text):
         text = _write_powers_and_signs(text)
 
