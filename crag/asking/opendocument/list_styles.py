@@ -1,4 +1,4 @@
-"""How the levels of a list are numbered in OpenDocument (1.3, part 3, 16.30 to 16.34, and 19.500 on their formats)."""
+"""How the levels of a list are numbered in OpenDocument (1.3, part 3, 16 and 19)."""
 
 import re
 from collections.abc import Sequence

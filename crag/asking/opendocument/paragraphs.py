@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, PRESENTATION, SVG, TEXT
-from crag.asking.opendocument.objects import ObjectReader
+from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.styles import Look, Styles
 from crag.asking.raised_text import lowered, raised
 
@@ -122,7 +122,7 @@ class ParagraphReader:
     def _read_shape(self, shape: "Element", look: Look) -> None:
         if look.is_hidden:
             return
-        equation = self._objects.read_equation(shape)
+        equation = None if is_unseen(shape) else self._objects.read_equation(shape)
         if equation is None:
             self._shapes.append(shape)
         else:

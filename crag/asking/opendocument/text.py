@@ -8,7 +8,7 @@ from crag.asking.marked_tables import mark_table_heads
 from crag.asking.opendocument.grid import ROW, count_of, place_cells
 from crag.asking.opendocument.list_numbers import number_paragraphs
 from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, TABLE, TEXT
-from crag.asking.opendocument.objects import ObjectReader
+from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.package import Package
 from crag.asking.opendocument.paragraphs import LINE_BREAK, Note, ParagraphReader, is_hidden
 from crag.asking.opendocument.styles import Look, Styles
@@ -83,7 +83,10 @@ class BlockReader:
         return "\n".join(pieces)
 
     def read_shape(self, shape: "Element", look: Look) -> str:
-        """What is in a frame, a shape or a group of them."""
+        """What is in a frame, a shape or a group of them; one that is hidden is counted."""
+        if is_unseen(shape):
+            self._objects.unread["hidden shapes"] += 1
+            return ""
         look = self._styles.look(look, "graphic", shape.get(f"{DRAW}style-name"))
         if shape.tag in {f"{DRAW}g", f"{DRAW}a"}:
             return "\n".join(filter(None, (self.read_shape(child, look) for child in shapes_in(shape))))
