@@ -369,3 +369,48 @@ def test_a_number_raises_no_text() -> None:
     raised = style("T1", 'style:text-position="super 58%"')
     content = build(numbered_list(item(paragraph(span("2024", "T1")))), automatic=raised, named=L_STYLE)
     assert lines_of(content) == ["1. 2024"]
+
+
+# --- slides -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("contents", "lines"),
+    [
+        pytest.param(
+            [numbered_list(item("a"), item("b", inner(item("ba"), item("bb"))), item("c", inner(item("ca"))))],
+            ["1. a", "2. b", "1. ba", "2. bb", "3. c", "1. ca"],
+            id="levels, without those above",
+        ),
+        pytest.param(
+            [numbered_list(item("a"), head("head"), item("b", "more")), paragraph("text"), numbered_list(item("c"))],
+            ["1. a", "head", "2. b", "more", "text", "3. c"],
+            id="over other text",
+        ),
+        pytest.param(
+            [numbered_list(item("a")), numbered_list(item("b"), style_name="Bullets"), numbered_list(item("c"))],
+            ["1. a", "b", "1. c"],
+            id="again behind a bullet",
+        ),
+        pytest.param(
+            [numbered_list(item("a")), numbered_list(item("b"), style_name="Other"), numbered_list(item("c"))],
+            ["1. a", "Step 1) b", "1. c"],
+            id="again behind other numbers",
+        ),
+        pytest.param(
+            [numbered_list(item("a"), item("b", more='text:start-value="7"'), item(""), item("d"))],
+            ["1. a", "7. b", "8.", "9. d"],
+            id="a new start",
+        ),
+    ],
+)
+def test_paragraphs_of_slides_have_the_numbers_of_their_box(contents: list[str], lines: list[str]) -> None:
+    boxes = box("x").replace(paragraph("x"), "".join(contents))
+    second = box("x").replace(paragraph("x"), numbered_list(item("x"), more='text:continue-numbering="true"'))
+    styles = [
+        L_STYLE,
+        list_style("Bullets", bullets(1)),
+        list_style("Other", level(1, "1", ")", 'style:num-prefix="Step "')),
+    ]
+    content = build(f"<draw:page>{boxes}{second}</draw:page>", "presentation", automatic="".join(styles))
+    assert lines_of(content) == [*lines, "1. x"]

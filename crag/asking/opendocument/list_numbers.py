@@ -1,60 +1,30 @@
-"""The numbers of lists and headings of an OpenDocument text, as LibreOffice counts and shows them.
+"""The numbers of lists and headings of OpenDocument texts and slides, as LibreOffice counts and shows them.
 
 OpenDocument 1.3 (part 3, 5.3 and 19) says how lists are numbered. Where it is silent, this is as in LibreOffice 7.4: a
 level above that was left out counts as begun, hidden paragraphs count, a second list in an item begins again, and the
 body, boxes and notes count by themselves.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from crag.asking.opendocument.list_styles import LEVELS, ListStyle, read_list_style, to_count
-from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, STYLE, TEXT, XML_ID
+from crag.asking.opendocument.list_places import ITEMS, LIST, Lists, Place, find_paragraphs, first_number
+from crag.asking.opendocument.list_styles import LEVELS, Level
+from crag.asking.opendocument.names import DRAW, DRAW_3D, TEXT
 from crag.asking.opendocument.styles import Styles
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_HEADING = f"{TEXT}h"
-_PARAGRAPHS = (f"{TEXT}p", _HEADING)
-_LIST = f"{TEXT}list"
-_ITEM = f"{TEXT}list-item"
-_ITEMS = frozenset({_ITEM, f"{TEXT}list-header"})
-_NUMBERED_PARAGRAPH = f"{TEXT}numbered-paragraph"
-_UNREAD = (f"{TEXT}tracked-changes", f"{OFFICE}annotation")
-_STYLE_NAME = f"{TEXT}style-name"
-_START = f"{TEXT}start-value"
-_CONTINUES = f"{TEXT}continue-numbering"
-_OUTLINE = 0
-"""The chain of the headings that are in no list."""
-
-
-class _Place(NamedTuple):
-    """Where a paragraph is in a list.
-
-    Attributes:
-        chain: Lists of one chain count together.
-        style: How it is numbered; None without numbers.
-        level: From 0.
-        start: The number with which it begins again.
-    """
-
-    chain: int
-    style: ListStyle | None
-    level: int
-    start: int | None
-
-
 _Count = tuple[str, int]
 """A region, and a chain that is counted in it."""
 
 
-def number_paragraphs(body: "Element", styles: Styles) -> "dict[Element, str]":
-    """The number of each paragraph and heading that has one, with what stands between it and the text."""
-    lists = _Lists(styles)
+def number_text(body: "Element", styles: Styles) -> "dict[Element, str]":
+    """The number of each paragraph and heading of a text that has one, with what stands between it and the text."""
+    lists = Lists(styles)
     counter = _Counter()
     numbers = {}
-    for paragraph in _find_paragraphs(body):
+    for paragraph in find_paragraphs(body):
         place = lists.find_place(paragraph)
         if place is not None:
             number = counter.count(place, _find_region(paragraph))
@@ -63,16 +33,23 @@ def number_paragraphs(body: "Element", styles: Styles) -> "dict[Element, str]":
     return numbers
 
 
-def _find_paragraphs(body: "Element") -> "Iterator[Element]":
-    """All paragraphs and headings, without those of comments and deleted ones."""
-    from lxml import etree
-
-    walk = etree.iterwalk(body, events=("start",), tag=(*_PARAGRAPHS, *_UNREAD))
-    for _, element in walk:
-        if element.tag in _UNREAD:
-            walk.skip_subtree()
-        else:
-            yield element
+def number_slides(body: "Element", styles: Styles) -> "dict[Element, str]":
+    """The same for slides, where each box and each cell counts by itself."""
+    lists = Lists(styles)
+    last_box = None
+    counter = _BoxCounter()
+    numbers = {}
+    for paragraph in find_paragraphs(body):
+        place = lists.find_place(paragraph)
+        if place is None:
+            continue
+        box = next(ancestor for ancestor in paragraph.iterancestors() if ancestor.tag not in {LIST, *ITEMS})
+        if box is not last_box:
+            last_box, counter = box, _BoxCounter()
+        number = counter.count(place)
+        if number:
+            numbers[paragraph] = number
+    return numbers
 
 
 def _find_region(paragraph: "Element") -> str:
@@ -93,178 +70,49 @@ class _Counter:
         self._last: dict[_Count, int] = {}
         """By count, the last number of any level."""
 
-    def count(self, place: _Place, region: str) -> str:
+    def count(self, place: Place, region: str) -> str:
         """The number of the next paragraph; "" if none is shown."""
         key = (region, place.chain)
         counts = self._counts.setdefault(key, [None] * LEVELS)
         for above in range(place.level):
             if counts[above] is None:
-                counts[above] = _start(place.style, above)
+                counts[above] = first_number(place.style, above)
 
         number = self._next(place, key)
         counts[place.level] = self._last[key] = number
         counts[place.level + 1 :] = [None] * (LEVELS - place.level - 1)
         return "" if place.style is None else place.style.show_number(place.level, [count or 0 for count in counts])
 
-    def _next(self, place: _Place, key: "_Count") -> int:
+    def _next(self, place: Place, key: "_Count") -> int:
         if place.start is not None:
             return place.start
         is_consecutive = place.style is not None and place.style.is_consecutive
         last = self._last.get(key) if is_consecutive else self._counts[key][place.level]
-        return _start(place.style, 0 if is_consecutive else place.level) if last is None else last + 1
+        return first_number(place.style, 0 if is_consecutive else place.level) if last is None else last + 1
 
 
-def _start(style: ListStyle | None, level: int) -> int:
-    return 1 if style is None else style.levels[level].start
+class _BoxCounter:
+    """Counts the paragraphs of a box on a slide as LibreOffice Impress does.
 
+    It goes on over lists and over text in none, until a paragraph of the level has other numbers or one above it comes.
+    Levels above are not shown.
+    """
 
-class _Lists:
-    """Finds the lists of a text, which are to be asked for in their order, and which of them continue others."""
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[Level, int]] = {}
+        """By level, how it is numbered, and its last number."""
 
-    def __init__(self, styles: Styles) -> None:
-        self._styles = styles
-        self._known_styles: dict[str, ListStyle | None] = {}
-        outline = styles.outline_style
-        self._outline = None if outline is None else read_list_style(outline)
-        if outline is not None:
-            self._known_styles[outline.get(f"{STYLE}name", "Outline")] = self._outline
+    def count(self, place: Place) -> str:
+        """The number of the next paragraph; "" if none is shown."""
+        for below in [level for level in self._open if level > place.level]:
+            del self._open[below]
+        if place.style is None:
+            self._open.pop(place.level, None)
+            return ""
 
-        self._chain_count = _OUTLINE
-        self._chains: dict[Element, int] = {}
-        self._chains_by_name: dict[str, int] = {}
-        self._begun: set[Element] = set()
-        self._last_chain = _OUTLINE
-        self._last_style_name = ""
-
-    def find_place(self, paragraph: "Element") -> _Place | None:
-        """Where a paragraph is in a list; None if in none."""
-        parent = paragraph.getparent()
-        if parent is not None and parent.tag in _ITEMS:
-            return self._find_place_in_list(paragraph, parent)
-        if parent is not None and parent.tag == _NUMBERED_PARAGRAPH:
-            return self._find_place_of_numbered(paragraph, parent)
-        return self._find_place_in_outline(paragraph)
-
-    def _find_place_in_list(self, paragraph: "Element", item: "Element") -> _Place | None:
-        """The place of a paragraph of an item; None for the head of a list, and behind the first of an item."""
-        lists = list(_find_lists(item))
-        if not lists:
-            return None
-        chain = self._find_chain(lists[-1])
-        if item.tag != _ITEM or not _is_first(paragraph):
-            return None
-
-        style_names = [item.get(f"{TEXT}style-override"), *(element.get(_STYLE_NAME) for element in lists)]
-        style = self._find_style(next(filter(None, style_names), ""), paragraph)
-        if style is not None and style is self._outline and paragraph.tag == _HEADING:
-            chain = _OUTLINE  # so does OpenOffice 3 write headings
-        level = min(len(lists), LEVELS) - 1
-        start = _start_value(item)
-        if start is None and self._begins_again(lists[0]):
-            start = _start(style, level)
-        return _Place(chain, style, level, start)
-
-    def _begins_again(self, inner: "Element") -> bool:
-        """Whether the next paragraph is the first of a second list in an item that does not continue the one before."""
-        if inner in self._begun or inner.get(_CONTINUES) == "true":
-            return False
-        self._begun.add(inner)
-        parent = inner.getparent()
-        return (
-            parent is not None
-            and parent.tag in _ITEMS
-            and next(inner.itersiblings(_LIST, preceding=True), None) is not None
-        )
-
-    def _find_place_of_numbered(self, paragraph: "Element", parent: "Element") -> _Place:
-        """The place of a paragraph that is an item by itself, and names its list."""
-        style_name = parent.get(_STYLE_NAME, "")
-        return _Place(
-            chain=self._find_named_chain(parent, style_name),
-            style=self._find_style(style_name, paragraph),
-            level=_to_level(parent.get(f"{TEXT}level")),
-            start=_start_value(parent),
-        )
-
-    def _find_place_in_outline(self, paragraph: "Element") -> _Place | None:
-        """The place of a heading in no list: in LibreOffice, the level of its style comes before its own."""
-        style_name = paragraph.get(_STYLE_NAME, "")
-        level = self._styles.outline_level(style_name)
-        if not level and paragraph.tag == _HEADING:
-            level = paragraph.get(f"{TEXT}outline-level", "1")
-        is_numbered = level and paragraph.get(f"{TEXT}is-list-header") != "true"
-        if not is_numbered or self._outline is None or self._styles.is_taken_from_outline(style_name):
-            return None
-
-        place = _to_level(level)
-        start = None
-        if paragraph.get(f"{TEXT}restart-numbering") == "true":
-            start = to_count(paragraph.get(_START), self._outline.levels[place].start)
-        return _Place(_OUTLINE, self._outline, place, start)
-
-    def _find_style(self, name: str, paragraph: "Element") -> ListStyle | None:
-        """A list style; without a name, that of the style of the paragraph."""
-        name = name or self._styles.list_style_of_paragraph(paragraph.get(_STYLE_NAME, ""))
-        if name not in self._known_styles:
-            element = self._styles.find_list_style(name)
-            self._known_styles[name] = None if element is None else read_list_style(element)
-        return self._known_styles[name]
-
-    def _find_chain(self, outermost: "Element") -> int:
-        """The chain of a list that is in no other."""
-        if outermost not in self._chains:
-            chain = self._continued_chain(outermost)
-            self._chains[outermost] = chain
-            self._remember(chain, outermost.get(_STYLE_NAME, ""), outermost.get(XML_ID))
-        return self._chains[outermost]
-
-    def _continued_chain(self, outermost: "Element") -> int:
-        """The chain of the list that another one continues, or a new one."""
-        continues = outermost.get(_CONTINUES)
-        named = self._chains_by_name.get(outermost.get(f"{TEXT}continue-list", ""))
-        if named is not None and continues != "false":
-            return named
-        if continues == "true" and outermost.get(_STYLE_NAME, "") == self._last_style_name:
-            return self._last_chain or self._next_chain()
-        return self._next_chain()
-
-    def _find_named_chain(self, numbered: "Element", style_name: str) -> int:
-        """The chain of the list that a paragraph names; those without a name are one list for each style."""
-        name = numbered.get(f"{TEXT}list-id") or f"style {style_name}"
-        chain = self._chains_by_name.get(name) or self._next_chain()
-        self._remember(chain, style_name, name)
-        return chain
-
-    def _next_chain(self) -> int:
-        self._chain_count += 1
-        return self._chain_count
-
-    def _remember(self, chain: int, style_name: str, name: str | None) -> None:
-        self._last_chain = chain
-        self._last_style_name = style_name
-        if name:
-            self._chains_by_name[name] = chain
-
-
-def _find_lists(item: "Element") -> "Iterator[Element]":
-    """The lists around an item, the innermost first."""
-    for ancestor in item.iterancestors():
-        if ancestor.tag == _LIST:
-            yield ancestor
-        elif ancestor.tag not in _ITEMS:
-            return
-
-
-def _is_first(paragraph: "Element") -> bool:
-    """Whether nothing of an item stands before a paragraph."""
-    before = paragraph.itersiblings(*_PARAGRAPHS, _LIST, preceding=True)
-    return next(before, None) is None
-
-
-def _start_value(element: "Element") -> int | None:
-    return to_count(element.get(_START), 0) if element.get(_START) else None
-
-
-def _to_level(text: str | None) -> int:
-    """A level from 0, of one from 1."""
-    return min(max(to_count(text, 1), 1), LEVELS) - 1
+        level = place.style.levels[place.level]
+        last_level, last = self._open.get(place.level, (None, 0))
+        number = last + 1 if last_level == level else level.start
+        number = number if place.start is None else place.start
+        self._open[place.level] = (level, number)
+        return place.style.show_own_number(place.level, number)

@@ -45,6 +45,7 @@ class Level(NamedTuple):
         number_format: That of the number; "" for none.
         has_letters_in_turn: Whether letters go on with ``aa``, ``ab``.
         label: What is shown: texts, and levels from 0, which stand for their numbers.
+        own_label: The same without the levels above.
         separator: What stands between the number and the text.
     """
 
@@ -52,6 +53,7 @@ class Level(NamedTuple):
     number_format: str = ""
     has_letters_in_turn: bool = False
     label: Sequence[str | int] = ()
+    own_label: Sequence[str | int] = ()
     separator: str = " "
 
     def show(self, count: int) -> str:
@@ -70,10 +72,17 @@ class ListStyle(NamedTuple):
 
     def show_number(self, place: int, counts: Sequence[int]) -> str:
         """The text of a number, with what stands behind it; "" for a sign that is none. `counts`: by level."""
+        return self._show(place, self.levels[place].label, counts)
+
+    def show_own_number(self, place: int, count: int) -> str:
+        """The same without the levels above; "" without a number."""
         level = self.levels[place]
+        return self._show(place, level.own_label, [count] * LEVELS) if level.number_format else ""
+
+    def _show(self, place: int, label: Sequence[str | int], counts: Sequence[int]) -> str:
         pieces = []
         is_left_out = False
-        for piece in level.label:
+        for piece in label:
             if isinstance(piece, int):
                 # A level above without a number goes with the sign behind it.
                 is_left_out = piece != place and not self.levels[piece].number_format
@@ -85,13 +94,15 @@ class ListStyle(NamedTuple):
         text = _UNSEEN.sub("", "".join(pieces)).strip()
         if not any(character.isalnum() for character in text):
             return ""
-        return text + (level.separator or ("" if not text[-1].isalnum() else " "))
+        return text + (self.levels[place].separator or ("" if not text[-1].isalnum() else " "))
 
 
 def read_list_style(element: "Element") -> ListStyle:
     """A style of lists, or of headings. LibreOffice numbers a level of a list that the style leaves out."""
     is_outline = element.tag == f"{TEXT}outline-style"
-    levels = [Level() if is_outline else Level(1, "1", label=(place, ".")) for place in range(LEVELS)]
+    levels = [
+        Level() if is_outline else Level(1, "1", label=(place, "."), own_label=(place, ".")) for place in range(LEVELS)
+    ]
     for child in element:
         place = to_count(child.get(f"{TEXT}level"), 0) - 1
         if 0 <= place < LEVELS and child.tag in _NUMBERED:
@@ -109,11 +120,13 @@ def to_count(text: str | None, default: int) -> int:
 def _read_level(element: "Element", place: int) -> Level:
     alignment = element.find(_ALIGNMENT)
     follower = "" if alignment is None else alignment.get(f"{TEXT}label-followed-by", "")
+    prefix, suffix = (element.get(f"{STYLE}num-{name}", "") for name in ("prefix", "suffix"))
     return Level(
         start=to_count(element.get(f"{TEXT}start-value"), 1),
         number_format=element.get(f"{STYLE}num-format", ""),
         has_letters_in_turn=element.get(f"{STYLE}num-letter-sync") != "true",
         label=_read_label(element, place),
+        own_label=(prefix, place, suffix),
         separator="" if follower == "nothing" else " ",
     )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_tags
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.opendocument.list_numbers import number_slides
 from crag.asking.opendocument.names import DRAW, OFFICE, PRESENTATION, SVG
 from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.package import Package
@@ -36,8 +37,10 @@ class OpenSlides(NamedTuple):
 def read_slides(package: Package, styles: Styles, objects: ObjectReader) -> OpenSlides:
     """The slides that are shown."""
     root = package.read_content()
-    pages = root.findall(f"{OFFICE}body/{OFFICE}presentation/{DRAW}page")
-    reader = _SlideReader(styles, objects)
+    body = root.find(f"{OFFICE}body/{OFFICE}presentation")
+    pages = [] if body is None else body.findall(f"{DRAW}page")
+    numbers = {} if body is None else number_slides(body, styles)
+    reader = _SlideReader(styles, objects, numbers)
     slides = []
     hidden = []
     title = ""
@@ -56,11 +59,11 @@ def read_slides(package: Package, styles: Styles, objects: ObjectReader) -> Open
 class _SlideReader:
     """Reads slides."""
 
-    def __init__(self, styles: Styles, objects: ObjectReader) -> None:
+    def __init__(self, styles: Styles, objects: ObjectReader, numbers: "dict[Element, str]") -> None:
         self._styles = styles
         self._objects = objects
         self._look = styles.default_look("graphic")
-        self._blocks = BlockReader(styles, objects)
+        self._blocks = BlockReader(styles, objects, numbers)
 
     def is_hidden(self, page: "Element") -> bool:
         """Whether a slide is left out when the presentation is shown."""

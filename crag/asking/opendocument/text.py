@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crag.asking.markdown import without_tags
 from crag.asking.marked_tables import mark_table_heads
 from crag.asking.opendocument.grid import ROW, count_of, place_cells
-from crag.asking.opendocument.list_numbers import number_paragraphs
+from crag.asking.opendocument.list_numbers import number_text
 from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, TABLE, TEXT
 from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.package import Package
@@ -44,7 +44,7 @@ class OpenText(NamedTuple):
 def read_text(package: Package, styles: Styles, objects: ObjectReader) -> OpenText:
     """The body of a text, then its notes."""
     body = package.read_content().find(f"{OFFICE}body/{OFFICE}text")
-    numbers = {} if body is None else number_paragraphs(body, styles)
+    numbers = {} if body is None else number_text(body, styles)
     reader = BlockReader(styles, objects, numbers)
     markup = reader.read(body, styles.default_look("paragraph")) if body is not None else ""
     markup = mark_table_heads(markup + reader.read_notes())
