@@ -104,6 +104,13 @@ L_STYLE = list_style("L", level(1), level(2, more=DISPLAY_2), level(3, "a", ")")
         ),
         pytest.param(
             numbered_list(
+                item("a", inner(item("aa")), "more", inner(item("ab", more='text:start-value="4"'), item("ac")))
+            ),
+            ["1. a", "1.1. aa", "more", "1.4. ab", "1.5. ac"],
+            id="a second list with a start of its own",
+        ),
+        pytest.param(
+            numbered_list(
                 item("a", inner(item("aa")), "more", inner(item("ab"), more='text:continue-numbering="true"'))
             ),
             ["1. a", "1.1. aa", "more", "1.2. ab"],
@@ -179,11 +186,10 @@ def test_a_list_that_was_continued_is_continued_behind_that() -> None:
     assert lines_of(build("".join(lists), named=L_STYLE)) == ["1. x", "1. x", "2. x", "3. x", "2. x"]
 
 
-def aligned(follower: str) -> str:
-    return (
-        "<style:list-level-properties><style:list-level-label-alignment "
-        f'text:label-followed-by="{follower}"/></style:list-level-properties>'
-    )
+NOTHING_BEHIND = (
+    '<style:list-level-properties><style:list-level-label-alignment text:label-followed-by="nothing"/>'
+    "</style:list-level-properties>"
+)
 
 
 @pytest.mark.parametrize(
@@ -210,9 +216,7 @@ def aligned(follower: str) -> str:
             ["Art. 1: ", "Art. 2: "],
             id="the form of LibreOffice",
         ),
-        pytest.param([level(1, inside=aligned("space"))], ["1. ", "2. "], id="a blank"),
-        pytest.param([level(1, "1", ")", inside=aligned("nothing"))], ["1)", "2)"], id="nothing behind a sign"),
-        pytest.param([level(1, "1", "", inside=aligned("nothing"))], ["1 ", "2 "], id="numbers stay apart"),
+        pytest.param([level(1, "1", "", inside=NOTHING_BEHIND)], ["1 ", "2 "], id="numbers stay apart"),
     ],
 )
 def test_a_number_is_shown_in_its_form(levels: list[str], numbers: list[str]) -> None:
@@ -263,7 +267,12 @@ def heading_style(name: str, attributes: str) -> str:
     return f'<style:style style:name="{name}" style:family="paragraph" {attributes}/>'
 
 
-HEADINGS = OUTLINE + L_STYLE + heading_style("H1", 'style:default-outline-level="1"')
+HEADINGS = (
+    OUTLINE
+    + L_STYLE
+    + heading_style("H1", 'style:default-outline-level="1"')
+    + heading_style("Other", 'style:parent-style-name="H1"')
+)
 AUTOMATIC = (
     heading_style("Moved", 'style:parent-style-name="H1"')
     + heading_style("Plain", 'style:parent-style-name="H1" style:list-style-name=""')
@@ -279,7 +288,7 @@ AUTOMATIC = (
         (heading("a") + heading("b", 2) + heading("c", 2) + heading("d"), ["1. a", "1.1 b", "1.2 c", "2. d"]),
         (heading("a", 2) + heading("b"), ["1.1 a", "2. b"]),
         (heading("a", 3) + heading("b"), ["a", "2. b"]),
-        (heading("a", 2, "Moved") + paragraph("b", "H1"), ["1. a", "2. b"]),
+        (heading("a", 2, "Moved") + paragraph("b", "Moved") + paragraph("c", "Other"), ["1.1 a", "2. b", "c"]),
         (heading("a", 1, "Plain") + heading("b"), ["a", "1. b"]),
         (heading("a", more='text:is-list-header="true"') + heading("b"), ["a", "1. b"]),
         (
@@ -296,7 +305,7 @@ AUTOMATIC = (
         ),
     ],
     ids=[
-        *("levels", "the first level is left out", "a level without number", "the level of the style"),
+        *("levels", "the first level is left out", "a level without number", "paragraphs in a style of headings"),
         *("taken out", "a head", "new starts", "in a list", "in a list of the outline"),
     ],
 )

@@ -93,8 +93,9 @@ class Lists:
         if style is not None and style is self._outline and paragraph.tag == _HEADING:
             chain = _OUTLINE  # so does OpenOffice 3 write headings
         level = min(len(lists), LEVELS) - 1
+        begins_again = self._begins_again(lists[0])
         start = _start_value(item)
-        if start is None and self._begins_again(lists[0]):
+        if start is None and begins_again:
             start = first_number(style, level)
         return Place(chain, style, level, start)
 
@@ -121,11 +122,10 @@ class Lists:
         )
 
     def _find_place_in_outline(self, paragraph: "Element") -> Place | None:
-        """The place of a heading in no list: in LibreOffice, the level of its style comes before its own."""
+        """The place of a heading in no list. A paragraph in a style of headings is one in LibreOffice."""
         style_name = paragraph.get(_STYLE_NAME, "")
-        level = self._styles.outline_level(style_name)
-        if not level and paragraph.tag == _HEADING:
-            level = paragraph.get(f"{TEXT}outline-level", "1")
+        level = paragraph.get(f"{TEXT}outline-level", "1") if paragraph.tag == _HEADING else ""
+        level = level or self._styles.outline_level(style_name)
         is_numbered = level and paragraph.get(f"{TEXT}is-list-header") != "true"
         if not is_numbered or self._outline is None or self._styles.is_taken_from_outline(style_name):
             return None

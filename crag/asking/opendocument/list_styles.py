@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 LEVELS = 10
 _NUMBERED = (f"{TEXT}list-level-style-number", f"{TEXT}outline-level-style")
 _OTHERS = (f"{TEXT}list-level-style-bullet", f"{TEXT}list-level-style-image")
-_ALIGNMENT = f"{STYLE}list-level-properties/{STYLE}list-level-label-alignment"
 _COUNT = re.compile(r"\d{1,6}")
 _PLACE = re.compile(r"%(\d{1,2})%")
 """Stands for the number of a level, from 1, in the form of LibreOffice."""
@@ -46,7 +45,6 @@ class Level(NamedTuple):
         has_letters_in_turn: Whether letters go on with ``aa``, ``ab``.
         label: What is shown: texts, and levels from 0, which stand for their numbers.
         own_label: The same without the levels above.
-        separator: What stands between the number and the text.
     """
 
     start: int = 1
@@ -54,7 +52,6 @@ class Level(NamedTuple):
     has_letters_in_turn: bool = False
     label: Sequence[str | int] = ()
     own_label: Sequence[str | int] = ()
-    separator: str = " "
 
     def show(self, count: int) -> str:
         """A number of the level."""
@@ -71,7 +68,10 @@ class ListStyle(NamedTuple):
     is_consecutive: bool
 
     def show_number(self, place: int, counts: Sequence[int]) -> str:
-        """The text of a number, with what stands behind it; "" for a sign that is none. `counts`: by level."""
+        """The text of a number with a blank behind it, whatever the style says, so that words stay words.
+
+        "" for a sign that is none. `counts`: by level.
+        """
         return self._show(place, self.levels[place].label, counts)
 
     def show_own_number(self, place: int, count: int) -> str:
@@ -94,7 +94,7 @@ class ListStyle(NamedTuple):
         text = _UNSEEN.sub("", "".join(pieces)).strip()
         if not any(character.isalnum() for character in text):
             return ""
-        return text + (self.levels[place].separator or ("" if not text[-1].isalnum() else " "))
+        return f"{text} "
 
 
 def read_list_style(element: "Element") -> ListStyle:
@@ -118,8 +118,6 @@ def to_count(text: str | None, default: int) -> int:
 
 
 def _read_level(element: "Element", place: int) -> Level:
-    alignment = element.find(_ALIGNMENT)
-    follower = "" if alignment is None else alignment.get(f"{TEXT}label-followed-by", "")
     prefix, suffix = (element.get(f"{STYLE}num-{name}", "") for name in ("prefix", "suffix"))
     return Level(
         start=to_count(element.get(f"{TEXT}start-value"), 1),
@@ -127,7 +125,6 @@ def _read_level(element: "Element", place: int) -> Level:
         has_letters_in_turn=element.get(f"{STYLE}num-letter-sync") != "true",
         label=_read_label(element, place),
         own_label=(prefix, place, suffix),
-        separator="" if follower == "nothing" else " ",
     )
 
 
