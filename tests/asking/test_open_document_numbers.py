@@ -175,6 +175,16 @@ def test_a_list_may_continue_another(second: str, style_name: str, shown: str) -
     assert lines == ["1. x", "2. x", "between", f"{shown} x"]
 
 
+def test_two_lists_may_have_one_name() -> None:
+    lists = [
+        numbered_list(item("x"), item("x"), more='xml:id="same"'),
+        numbered_list(item("x"), more='xml:id="same"'),
+        numbered_list(item("x"), more='text:continue-list="same"'),
+    ]
+    for content in (build("".join(lists), named=L_STYLE), build_flat("".join(lists), named=L_STYLE)):
+        assert lines_of(content) == ["1. x", "2. x", "1. x", "2. x"]
+
+
 def test_a_list_that_was_continued_is_continued_behind_that() -> None:
     lists = [
         numbered_list(item("x"), more='xml:id="first"'),
