@@ -301,6 +301,23 @@ def test_objects_that_are_not_read_are_counted() -> None:
     assert note_of(content) == "charts without saved values are not read: 1; embedded objects are not read: 2"
 
 
+@pytest.mark.parametrize(
+    ("display", "is_read"), [("always", True), ("screen", True), ("printer", False), ("none", False)]
+)
+def test_shapes_that_no_screen_shows_are_left_out_and_counted(display: str, is_read: bool) -> None:
+    shown = f'draw:display="{display}"'
+    equation = frame(OBJECT, shown)
+    shape = f"<draw:custom-shape {shown}>{paragraph('in a shape')}</draw:custom-shape>"
+    group = f"<draw:g {shown}>{box('in a group')}{box('in it too')}</draw:g>"
+    body = paragraph(f"text {equation}{box('in a box', shown)}{shape}") + group
+    content = build(body, parts={"Object 1/content.xml": EQUATION})
+    if is_read:
+        lines = ["text x=(a+b^2)/(√(2))", "in a box", "in a shape", "in a group", "in it too"]
+        assert (lines_of(content), note_of(content)) == (lines, "")
+    else:
+        assert (lines_of(content), note_of(content)) == (["text"], "hidden shapes are not read: 4")
+
+
 # --- sheets -----------------------------------------------------------------------------------------------------------
 
 

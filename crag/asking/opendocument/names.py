@@ -16,4 +16,7 @@ TEXT = _OASIS.format("text")
 
 MATH = "{http://www.w3.org/1998/Math/MathML}"
 TITLE = "{http://purl.org/dc/elements/1.1/}title"
+LOEXT = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}"
+"""What LibreOffice adds to the standard."""
+XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 LINK = "{http://www.w3.org/1999/xlink}href"

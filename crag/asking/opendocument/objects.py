@@ -1,4 +1,4 @@
-"""Objects in a frame: equations, charts, and files of other programs (OpenDocument 1.3, part 3, 10.4.6)."""
+"""What is in frames beside text: equations, charts, files of other programs (OpenDocument 1.3, part 3, 10.4.6)."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _OBJECT = f"{DRAW}object"
+_UNSEEN = frozenset({"none", "printer"})
 _FOREIGN_OBJECTS = (f"{DRAW}object-ole", f"{DRAW}floating-frame")
+
+
+def is_unseen(shape: "Element") -> bool:
+    """Whether a shape is hidden, or shown on paper alone (`draw:display`, OpenDocument 1.3, part 3, 19)."""
+    return shape.get(f"{DRAW}display") in _UNSEEN
 
 
 class ObjectReader:

@@ -3,6 +3,7 @@
 import io
 import posixpath
 import zipfile
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _CONTENT = "content.xml"
+PARSING: Mapping[str, bool] = {"resolve_entities": False, "no_network": True, "huge_tree": True, "collect_ids": False}
+"""How lxml parses parts. LibreOffice 7.4 gives two lists the same `xml:id` at times, which costs the file else."""
 
 
 class EncryptedFileError(Exception):
@@ -53,7 +56,7 @@ class Package:
     def read_content(self) -> "Element":
         """The root of the part with the body."""
         with self.open_content() as file:
-            return parse_xml(file.read(), is_huge=True)
+            return _parse_part(file.read())
 
     def read_styles(self) -> "Element | None":
         """The root of the part with the named styles; None if it is damaged, missing, or no part of its own."""
@@ -79,7 +82,7 @@ class Package:
         if name not in self._objects:
             is_name = name in self._archive.NameToInfo
             part = self._archive.read(name if is_name else unquote(name))
-            self._objects[name] = parse_xml(part, is_huge=True)
+            self._objects[name] = _parse_part(part)
         return self._objects[name]
 
     def _read_head(self) -> "tuple[Element, str]":
@@ -88,7 +91,7 @@ class Package:
 
         body_kind = ""
         with self.open_content() as file:
-            events = etree.iterparse(file, events=("start",), resolve_entities=False, no_network=True, huge_tree=True)
+            events = etree.iterparse(file, events=("start",), **PARSING)
             root = None
             for _, element in events:
                 root = element if root is None else root
@@ -105,10 +108,17 @@ class Package:
         if self._archive is None or name not in self._archive.NameToInfo:
             return None
         try:
-            return parse_xml(self._archive.read(name), is_huge=True)
+            return _parse_part(self._archive.read(name))
         except PART_DAMAGE:
             self.damaged.append(name.removesuffix(".xml"))
             return None
+
+
+def _parse_part(content: bytes) -> "Element":
+    """The root of a part. Raises lxml.etree.XMLSyntaxError: it is damaged."""
+    from lxml import etree
+
+    return etree.fromstring(content, etree.XMLParser(**PARSING))
 
 
 def _is_encrypted(archive: zipfile.ZipFile) -> bool:

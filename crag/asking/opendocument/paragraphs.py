@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, PRESENTATION, SVG, TEXT
-from crag.asking.opendocument.objects import ObjectReader
+from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.styles import Look, Styles
 from crag.asking.raised_text import lowered, raised
 
@@ -80,13 +80,16 @@ class ParagraphReader:
         self._shapes: list[Element] = []
         self._notes: list[Note] = []
 
-    def read(self, element: "Element", look: Look) -> Paragraph:
-        """A paragraph or a heading; `look`: of text around it."""
+    def read(self, element: "Element", look: Look, number: str = "") -> Paragraph:
+        """A paragraph or a heading; `look`: of text around it; `number`: what it shows before its text."""
         self._runs, self._shapes, self._notes = [], [], []
+        shown_number = ""
         if not any(is_hidden(field) for field in element.iter(_HIDDEN_PARAGRAPH)):
             look = self._styles.look(look, "paragraph", element.get(f"{TEXT}style-name"))
             self._read_children(element, look)
-        return Paragraph(_join(self._runs), self._shapes, self._notes)
+            if _is_shown(look) and (not self._runs or any(_is_shown(run.look) for run in self._runs)):
+                shown_number = number.translate(_CHARACTERS)
+        return Paragraph(shown_number + _join(self._runs), self._shapes, self._notes)
 
     def _read_children(self, element: "Element", look: Look) -> None:
         self._add(element.text, look)
@@ -119,7 +122,7 @@ class ParagraphReader:
     def _read_shape(self, shape: "Element", look: Look) -> None:
         if look.is_hidden:
             return
-        equation = self._objects.read_equation(shape)
+        equation = None if is_unseen(shape) else self._objects.read_equation(shape)
         if equation is None:
             self._shapes.append(shape)
         else:
@@ -129,6 +132,10 @@ class ParagraphReader:
         """Text of the XML."""
         if text:
             self._runs.append(_Run(text.translate(_CHARACTERS), look))
+
+
+def _is_shown(look: Look) -> bool:
+    return not look.is_hidden and not look.is_struck
 
 
 def _join(runs: list[_Run]) -> str:

@@ -11,7 +11,7 @@ from crag.asking.opendocument.data_styles import GENERAL, to_number_format
 from crag.asking.opendocument.grid import MOST_COPIES, ROW, Grid, PlacedCell, count_of
 from crag.asking.opendocument.names import DRAW, DRAW_3D, TABLE, TEXT
 from crag.asking.opendocument.objects import ObjectReader
-from crag.asking.opendocument.package import Package
+from crag.asking.opendocument.package import PARSING, Package
 from crag.asking.opendocument.paragraphs import ParagraphReader
 from crag.asking.opendocument.styles import Look, Styles
 from crag.asking.opendocument.text import BlockReader, shapes_in
@@ -77,9 +77,7 @@ def _split_tables(package: Package) -> "Iterator[tuple[str, str, Iterator[Elemen
 
     tags = [_TABLE, _COLUMN, _SHAPES, ROW]
     with package.open_content() as file:
-        events = etree.iterparse(
-            file, events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, huge_tree=True
-        )
+        events = etree.iterparse(file, events=("start", "end"), tag=tags, **PARSING)
         for event, element in events:
             if event == "start" and _is_sheet(element):
                 sheet = element

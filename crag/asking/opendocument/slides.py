@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_tags
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.opendocument.list_numbers import number_slides
 from crag.asking.opendocument.names import DRAW, OFFICE, PRESENTATION, SVG
-from crag.asking.opendocument.objects import ObjectReader
+from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.package import Package
 from crag.asking.opendocument.styles import Styles
 from crag.asking.opendocument.text import BlockReader, shapes_in
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _CLASS = f"{PRESENTATION}class"
 _GROUPS = frozenset({f"{DRAW}g", f"{DRAW}a"})
-_INVISIBLE = frozenset({"none", "printer"})
 _BLOCK_TAGS = re.compile(r"</?(?:p|ul|li|h[1-6])>")
 _LENGTH = re.compile(r"(-?\d{1,6}(?:\.\d{1,9})?)(cm|mm|in|pt|pc|px)")
 _POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75}
@@ -37,8 +37,10 @@ class OpenSlides(NamedTuple):
 def read_slides(package: Package, styles: Styles, objects: ObjectReader) -> OpenSlides:
     """The slides that are shown."""
     root = package.read_content()
-    pages = root.findall(f"{OFFICE}body/{OFFICE}presentation/{DRAW}page")
-    reader = _SlideReader(styles, objects)
+    body = root.find(f"{OFFICE}body/{OFFICE}presentation")
+    pages = [] if body is None else body.findall(f"{DRAW}page")
+    numbers = {} if body is None else number_slides(body, styles)
+    reader = _SlideReader(styles, objects, numbers)
     slides = []
     hidden = []
     title = ""
@@ -51,19 +53,17 @@ def read_slides(package: Package, styles: Styles, objects: ObjectReader) -> Open
         slides.append((number, markup))
 
     notes = [f"hidden slides are not read: {', '.join(hidden)}"] if hidden else []
-    if reader.hidden_shapes:
-        notes.append(f"hidden shapes are not read: {reader.hidden_shapes}")
     return OpenSlides(package.read_title() or title, slides, notes)
 
 
 class _SlideReader:
-    """Reads slides, and counts shapes that are hidden."""
+    """Reads slides."""
 
-    def __init__(self, styles: Styles, objects: ObjectReader) -> None:
-        self.hidden_shapes = 0
+    def __init__(self, styles: Styles, objects: ObjectReader, numbers: "dict[Element, str]") -> None:
         self._styles = styles
+        self._objects = objects
         self._look = styles.default_look("graphic")
-        self._blocks = BlockReader(styles, objects)
+        self._blocks = BlockReader(styles, objects, numbers)
 
     def is_hidden(self, page: "Element") -> bool:
         """Whether a slide is left out when the presentation is shown."""
@@ -95,13 +95,13 @@ class _SlideReader:
         return self._blocks.read_shape(shape, look)
 
     def _shown_shapes(self, parent: "Element") -> "list[Element]":
-        """The shapes of a slide or a group that are shown, from the top to the bottom and from left to right."""
+        """The shapes of a slide or a group that are shown, by lines from the top; those that are hidden are counted."""
         shown = []
         for shape in shapes_in(parent):
             if shape.get(f"{PRESENTATION}placeholder") == "true":
                 continue  # "Click to add text"
-            if shape.get(f"{DRAW}display") in _INVISIBLE:
-                self.hidden_shapes += 1
+            if is_unseen(shape):
+                self._objects.unread["hidden shapes"] += 1
             else:
                 shown.append(shape)
         return sorted(shown, key=_find_place)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _NAME = f"{STYLE}name"
+_LIST_STYLE_NAME = f"{STYLE}list-style-name"
 _PERCENT = re.compile(r"([-+]?\d{1,4}(?:\.\d{1,9})?)%")
 _LEAST_SHIFT = 10
 """Percent of the height of letters: a smaller shift moves text on its line for the eye."""
@@ -33,6 +34,9 @@ class Styles:
         self._styles: dict[tuple[str, str], Element] = {}
         self._defaults: dict[str, Element] = {}
         self._data_styles: dict[str, Element] = {}
+        self._list_styles: dict[str, Element] = {}
+        self.outline_style: Element | None = None
+        """How headings are numbered."""
         self._changes: dict[tuple[str, str], list[Properties]] = {}
 
         groups = [content.find(f"{OFFICE}automatic-styles"), content.find(f"{OFFICE}styles")]
@@ -52,6 +56,10 @@ class Styles:
                 self._styles.setdefault((family, name), style)
             elif style.tag == f"{STYLE}default-style":
                 self._defaults.setdefault(family, style)
+            elif style.tag == f"{TEXT}list-style":
+                self._list_styles.setdefault(name, style)
+            elif style.tag == f"{TEXT}outline-style":
+                self.outline_style = style
             elif style.tag.startswith(NUMBER):
                 self._data_styles.setdefault(name, style)
 
@@ -76,6 +84,30 @@ class Styles:
                 positive = "" if condition is None else condition.get(f"{STYLE}apply-style-name", "")
                 return self._data_styles.get(positive, data_style)
         return None
+
+    def find_list_style(self, name: str) -> "Element | None":
+        """A style of lists."""
+        return self._list_styles.get(name)
+
+    def list_style_of_paragraph(self, name: str) -> str:
+        """The name of the list style that a style of paragraphs gives them, or one that it is based on; "" if none."""
+        for style in self._chain("paragraph", name):
+            if _LIST_STYLE_NAME in style.attrib:
+                return str(style.get(_LIST_STYLE_NAME))
+        return ""
+
+    def outline_level(self, name: str) -> str:
+        """The level of the headings of a style of paragraphs, from 1; "" if it has none.
+
+        An automatic style has that of the style it is based on; others do not inherit it (LibreOffice 7.4).
+        """
+        style = next((style for style in self._chain("paragraph", name) if not _is_automatic(style)), None)
+        return "" if style is None else str(style.get(f"{STYLE}default-outline-level", ""))
+
+    def is_taken_from_outline(self, name: str) -> bool:
+        """Whether an automatic style gives its heading another list style or none, as for one heading alone."""
+        style = self._styles.get(("paragraph", name))
+        return style is not None and _is_automatic(style) and _LIST_STYLE_NAME in style.attrib
 
     def default_look(self, family: str) -> Look:
         """How text without a style is shown."""
@@ -103,6 +135,11 @@ class Styles:
             yield style
             name = style.get(f"{STYLE}parent-style-name", "")
             style = self._styles.get((family, name))
+
+
+def _is_automatic(style: "Element") -> bool:
+    parent = style.getparent()
+    return parent is not None and parent.tag == f"{OFFICE}automatic-styles"
 
 
 def _text_properties(style: "Element") -> Properties:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from crag.asking.markdown import without_tags
 from crag.asking.marked_tables import mark_table_heads
 from crag.asking.opendocument.grid import ROW, count_of, place_cells
+from crag.asking.opendocument.list_numbers import number_text
 from crag.asking.opendocument.names import DRAW, DRAW_3D, OFFICE, TABLE, TEXT
-from crag.asking.opendocument.objects import ObjectReader
+from crag.asking.opendocument.objects import ObjectReader, is_unseen
 from crag.asking.opendocument.package import Package
 from crag.asking.opendocument.paragraphs import LINE_BREAK, Note, ParagraphReader, is_hidden
 from crag.asking.opendocument.styles import Look, Styles
@@ -43,7 +44,8 @@ class OpenText(NamedTuple):
 def read_text(package: Package, styles: Styles, objects: ObjectReader) -> OpenText:
     """The body of a text, then its notes."""
     body = package.read_content().find(f"{OFFICE}body/{OFFICE}text")
-    reader = BlockReader(styles, objects)
+    numbers = {} if body is None else number_text(body, styles)
+    reader = BlockReader(styles, objects, numbers)
     markup = reader.read(body, styles.default_look("paragraph")) if body is not None else ""
     markup = mark_table_heads(markup + reader.read_notes())
     return OpenText(package.read_title() or _first_heading(markup), markup)
@@ -57,8 +59,10 @@ def _first_heading(markup: str) -> str:
 class BlockReader:
     """Reads what a text, a cell or a box holds, and keeps the notes for later."""
 
-    def __init__(self, styles: Styles, objects: ObjectReader) -> None:
+    def __init__(self, styles: Styles, objects: ObjectReader, numbers: "dict[Element, str] | None" = None) -> None:
+        """`numbers`: those that paragraphs show before their text."""
         self._styles = styles
+        self._numbers = numbers or {}
         self._objects = objects
         self._paragraphs = ParagraphReader(styles, objects)
         self._notes: list[tuple[Note, Look]] = []
@@ -79,7 +83,10 @@ class BlockReader:
         return "\n".join(pieces)
 
     def read_shape(self, shape: "Element", look: Look) -> str:
-        """What is in a frame, a shape or a group of them."""
+        """What is in a frame, a shape or a group of them; one that is hidden is counted."""
+        if is_unseen(shape):
+            self._objects.unread["hidden shapes"] += 1
+            return ""
         look = self._styles.look(look, "graphic", shape.get(f"{DRAW}style-name"))
         if shape.tag in {f"{DRAW}g", f"{DRAW}a"}:
             return "\n".join(filter(None, (self.read_shape(child, look) for child in shapes_in(shape))))
@@ -110,7 +117,7 @@ class BlockReader:
 
     def _read_paragraph(self, element: "Element", look: Look) -> Iterator[str]:
         """A paragraph, then the boxes in it."""
-        paragraph = self._paragraphs.read(element, look)
+        paragraph = self._paragraphs.read(element, look, self._numbers.get(element, ""))
         self._notes += [(note, look) for note in paragraph.notes]
         if paragraph.text.strip():
             yield _to_element(self._find_name(element), paragraph.text)
