@@ -134,13 +134,7 @@ def _run(
         overwrite=options.overwrite,
     )
 
-    if not options.quiet:
-        is_default = options.agent == DEFAULT_AGENT
-        agent = f"preset {options.preset or usual_preset()}" if is_default else options.agent
-        say(f"loading {agent} ...")
-    if options.in_process:
-        say("the agent runs in this process: its time limit is not enforced")
-
+    _announce(options)
     try:
         return Evaluation(
             dataset=options.dataset,
@@ -170,6 +164,16 @@ def _run(
         cost = cost_line(judge)
         if cost:
             say(cost)
+
+
+def _announce(options: argparse.Namespace) -> None:
+    """Say what is loaded, before the wait for it."""
+    if not options.quiet:
+        is_default = options.agent == DEFAULT_AGENT
+        agent = f"preset {options.preset or usual_preset()}" if is_default else options.agent
+        say(f"loading {agent} ...")
+    if options.in_process:
+        say("the agent runs in this process: its time limit is not enforced")
 
 
 def _worker(options: argparse.Namespace) -> Worker:
