@@ -8,6 +8,7 @@ import pytest
 
 from crag.commands.train.labels import main
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.evaluation.judge import RulesJudge
 from crag.settings import PRESETS
 from crag.training.files import read_examples
 from tests.training.labels.runs import CONTEXT, Pair, asked, written
@@ -83,7 +84,7 @@ def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     reported = capsys.readouterr().out
     assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1"]
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
-    chosen = {"answerer": "web", "judge": "rules@8", "context_check": "rules@4"}
+    chosen = {"answerer": "web", "judge": f"rules@{RulesJudge.version}", "context_check": "rules@4"}
     assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
     assert card["metrics"]["domains"]["open"]["right"] == 1
     assert card["metrics"]["left_out"] == {
