@@ -80,7 +80,7 @@ class Lists:
         return self._find_place_in_outline(paragraph)
 
     def _find_place_in_list(self, paragraph: "Element", item: "Element") -> Place | None:
-        """The place of a paragraph of an item; None for the head of a list, and behind the first of an item."""
+        """The place of the first paragraph of an item; None for the others, and for the head of a list."""
         lists = list(_find_lists(item))
         if not lists:
             return None
@@ -112,7 +112,7 @@ class Lists:
         )
 
     def _find_place_of_numbered(self, paragraph: "Element", parent: "Element") -> Place:
-        """The place of a paragraph that is an item by itself, and names its list."""
+        """The place of a paragraph that is itself an item, and names its list."""
         style_name = parent.get(_STYLE_NAME, "")
         return Place(
             chain=self._find_named_chain(parent, style_name),
@@ -122,7 +122,7 @@ class Lists:
         )
 
     def _find_place_in_outline(self, paragraph: "Element") -> Place | None:
-        """The place of a heading in no list. A paragraph in a style of headings is one in LibreOffice."""
+        """The place of a heading outside lists. LibreOffice also counts a paragraph in the style of a heading."""
         style_name = paragraph.get(_STYLE_NAME, "")
         level = paragraph.get(f"{TEXT}outline-level", "1") if paragraph.tag == _HEADING else ""
         level = level or self._styles.outline_level(style_name)

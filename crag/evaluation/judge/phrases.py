@@ -108,7 +108,7 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _is_identifier(text: str) -> bool:
-    """Whether a text is digits in groups, as a telephone number, which people divide as they like."""
+    """Whether a text is digits in groups, such as a telephone number: people divide them differently."""
     return _GROUPED_DIGITS.fullmatch(text.strip()) is not None and sum(map(str.isdigit, text)) >= FEWEST_DIGITS
 
 
@@ -291,7 +291,7 @@ def _leaves_out_part(claim: ReadClaim) -> bool:
 
 
 def _is_list_of_names(text: str) -> bool:
-    """Whether a text is "A, B and C"; not "Oslo, Norway", nor "A, a film about B and C"."""
+    """Whether a text lists names, as "A, B and C" does, but not "Oslo, Norway" or "A, a film about B and C"."""
     items = [item.strip() for item in split_list(text)]
     are_short = all(0 < len(tokens(item)) <= LONGEST_NAME and not _ARTICLE.match(item) for item in items)
     return len(items) > 2 and are_short and _BEFORE_LAST.search(text) is not None
