@@ -6,6 +6,7 @@ Training (`crag.training.router`) runs transformers' own encoder; a test holds b
 
 import json
 import math
+import mmap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -24,8 +25,12 @@ Floats = NDArray[np.float32]
 POOLER = "pooler.dense"
 """The layer that BERT's own classification head reads; some encoders are published without it."""
 _WORDS = "embeddings.word_embeddings.weight"
-"""Half of a small encoder, of which a question needs a few rows."""
-_DTYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
+_DTYPES: Mapping[str, type[np.generic]] = {
+    "F32": np.float32,
+    "F16": np.float16,
+    "F64": np.float64,
+    "I64": np.int64,  # the numbers of positions, in some checkpoints
+}
 """By their names in safetensors."""
 _SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 _ERF_P = 0.3275911
@@ -38,6 +43,15 @@ class TokenBatch(NamedTuple):
 
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
+
+
+class LowRankChange(NamedTuple):
+    """What training adds to a layer's weight: ``up @ down`` (LoRA, Hu et al. 2021; the scale is in `up`)."""
+
+    down: Floats
+    """(rank, in)"""
+    up: Floats
+    """(out, rank)"""
 
 
 class QuestionTokenizer:
@@ -85,20 +99,19 @@ class BertEncoder:
     """
 
     def __init__(self, folder: Path, update: Tensors) -> None:
-        from safetensors import safe_open
-
         config = json.loads((folder / "config.json").read_bytes())
         self.dimensions: int = config["hidden_size"]
         self._layers = int(config["num_hidden_layers"])
         self._heads = int(config["num_attention_heads"])
         self._epsilon: float = config["layer_norm_eps"]
 
-        weights = folder / "model.safetensors"
+        # Mapped, not read: a question needs few rows of the word embeddings, and after it none of the file.
+        self._file = MappedTensors(folder / "model.safetensors")
         self._parameters: dict[str, Floats] = {}
-        with safe_open(weights, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118 - not a mapping
-                array = map_tensor(weights, name) if name.endswith(_WORDS) else file.get_tensor(name)
-                self._parameters[_normalise_name(name)] = array.astype(np.float32, copy=False)
+        for name in self._file.names:
+            self._parameters[_normalise_name(name)] = self._file.tensor(name).astype(np.float32, copy=False)
+
+        self._changes: dict[str, LowRankChange] = {}
         self._apply_update(update)
 
     def _apply_update(self, update: Tensors) -> None:
@@ -107,17 +120,24 @@ class BertEncoder:
             if part == "lora_a":
                 continue  # used together with its lora_b
             if part != "lora_b":
-                # In place, so that an unknown name or a wrong shape is an error.
-                self._parameters[name][...] = array
+                self._replace(name, array)
                 continue
 
-            lora_a = update[f"{layer}.lora_a"].astype(np.float32)
-            lora_b = array.astype(np.float32)
-            self._parameters[f"{layer}.weight"] += lora_b @ lora_a
+            change = LowRankChange(down=update[f"{layer}.lora_a"].astype(np.float32), up=array.astype(np.float32))
+            weight = self._parameters[f"{layer}.weight"]
+            if (len(change.up), change.down.shape[1]) != weight.shape:
+                raise ValueError(f"{name} has shape {array.shape}")
+            self._changes[layer] = change
+
+    def _replace(self, name: str, array: NDArray[np.floating[Any]]) -> None:
+        if array.shape != self._parameters[name].shape:
+            raise ValueError(f"{name} has shape {array.shape}")
+        self._parameters[name] = array.astype(np.float32)
 
     def vectors(self, batch: TokenBatch, pooling: Pooling) -> Floats:
         """One vector for each question: (questions, dimensions)."""
         states = self.states(batch)
+        self._file.release_memory()
         if pooling == "pooler":
             pooled: Floats = np.tanh(self._linear(states[:, 0], POOLER))
             return pooled
@@ -186,6 +206,9 @@ class BertEncoder:
 
         rows = states.reshape(-1, states.shape[-1])
         outputs = rows @ weight.T + bias
+        change = self._changes.get(name)
+        if change is not None:
+            outputs += (rows @ change.down.T) @ change.up.T
         return outputs.reshape(*states.shape[:-1], -1)
 
     def _add_and_normalise(self, states: Floats, change: Floats, name: str) -> Floats:
@@ -228,19 +251,37 @@ def _normalise_name(name: str) -> str:
     return name.replace(".beta", ".bias")
 
 
-def map_tensor(path: Path, name: str) -> NDArray[np.floating[Any]]:
-    """A tensor of a safetensors file as mapped memory, of which only what is used is read; changes stay in memory.
+class MappedTensors:
+    """The tensors of a safetensors file as mapped memory, which cannot be written: what is used is read from the file.
 
-    The format: https://huggingface.co/docs/safetensors#format. Raises KeyError: a type of numbers that numpy lacks.
+    The format: https://huggingface.co/docs/safetensors#format.
     """
-    with path.open("rb") as file:
-        header_length = int.from_bytes(file.read(8), "little")
-        tensor = json.loads(file.read(header_length))[name]
-    begin, _ = tensor["data_offsets"]
-    return np.memmap(
-        path,
-        _DTYPES[tensor["dtype"]],
-        mode="c",
-        offset=8 + header_length + begin,
-        shape=tuple(tensor["shape"]),
-    )
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            header_length = int.from_bytes(file.read(8), "little")
+            header: dict[str, Any] = json.loads(file.read(header_length))
+            self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+        header.pop("__metadata__", None)
+        self._header = header
+        self._data_start = 8 + header_length
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all tensors."""
+        return list(self._header)
+
+    def tensor(self, name: str) -> NDArray[Any]:
+        """A tensor that reads the file where it is used. Raises KeyError: a type of numbers that numpy lacks."""
+        tensor = self._header[name]
+        begin, _ = tensor["data_offsets"]
+        shape = tensor["shape"]
+        offset = self._data_start + begin
+        values = np.frombuffer(self._content, _DTYPES[tensor["dtype"]], count=math.prod(shape), offset=offset)
+        return values.reshape(shape)
+
+    def release_memory(self) -> None:
+        """Give back the memory of what was used; used again, it is read from the file again."""
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self._content.madvise(mmap.MADV_DONTNEED)
