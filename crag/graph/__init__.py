@@ -10,9 +10,9 @@ for a batch:
 4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`.
 5. A direct answer is looked for in `derive`, by rules over the question with masked names (`masked_question`).
 
-`schema` defines tables and keys, `results` what statements give, `endpoints` the server's calls, `records` the shapes
-of its records, `entities` the names of teams and companies, `share_classes` the classes of shares, `context` what is
-noted while the rows of a call are looked up.
+`schema` defines tables and keys, `results` what statements give, `endpoints` the requests to the server, `records` the
+shapes of its records, `entities` the names of teams and companies, `share_classes` the classes of shares, `context`
+what is noted while the rows of a call are looked up.
 """
 
 import os

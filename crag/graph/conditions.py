@@ -293,7 +293,7 @@ def day_span(text: str) -> tuple[date, date] | None:
 
 
 def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
-    """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
+    """The years that the conditions on a key allow, or None for no conditions; saves requests to the server."""
     first_year = 0
     last_year = 9999
     is_limited = False

@@ -343,7 +343,7 @@ def _main_share(context: LookupContext, listings: Sequence[_Candidate]) -> tuple
         if ticker is None:
             continue
         tickers.append((candidate.listing, str(ticker)))
-        # Most companies need one call: "HEI/A" is not the share that "heico" means
+        # Most companies need one request: "HEI/A" is not the share that "heico" means
         if class_of_ticker(str(ticker)) is None:
             return tickers[-1]
 

@@ -14,7 +14,7 @@ from crag.core.queries import pacific_now
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, LanguageModel, prompt_for_trace
-from crag.graph.client import CallLimits, KgClient
+from crag.graph.client import KgClient, RequestLimits
 from crag.graph.derive import JUST_THE_VALUE, Derived, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program
@@ -94,7 +94,7 @@ class KnowledgeGraphPath:
         address: str,
         model: LanguageModel,
         dense: DenseEncoder | None = None,
-        limits: CallLimits | None = None,
+        limits: RequestLimits | None = None,
     ) -> None:
         self._settings = settings
         self._model = model

@@ -40,7 +40,7 @@ def test_each_question_of_a_batch_gets_its_own_outcome(executor: Executor) -> No
     outcomes = executor.run_batch([Task(Domain.MOVIE, program, WEDNESDAY) for program in programs], Deadline(600.0))
     assert [statuses(outcome) for outcome in outcomes] == [["ok"], ["not_found"], ["invalid"], ["ok"]] * 9
     assert (
-        sum(outcome.calls for outcome in outcomes) == 4
+        sum(outcome.request_count for outcome in outcomes) == 4
     )  # one for each name, and one for other spellings of the unknown one
     assert executor.run_batch([], Deadline(600.0)) == []
 
@@ -151,11 +151,11 @@ def test_what_could_not_be_read_is_not_taken_for_missing(
 def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     films.results["/movie/get_movie_info_by_id"] = refuse()
     program = 'ALL get_movie_person_cast(None,"ann lee",eq(year,"2003"))["movie_name"]\nget_movie("x")'
-    monkeypatch.setattr("crag.graph.executor.MAX_CALLS", 3)
+    monkeypatch.setattr("crag.graph.executor.MAX_REQUESTS", 3)
     outcome = run_against(films.url, "movie", program)
     assert statuses(outcome) == ["kg_down", "kg_down"]
-    assert outcome.calls == 3
-    assert "used up its calls" in " ".join(outcome.results[1].explanation)
+    assert outcome.request_count == 3
+    assert "used up its requests" in " ".join(outcome.results[1].explanation)
 
 
 def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,7 +192,7 @@ def _films_of(
     part: _Part,
     query: TableQuery,
 ) -> Iterable[tuple[int, _Record]]:
-    """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
+    """The films of a person with their records, one request each; none if only their number is needed."""
     acted = person.get("acted_movies") or ()
     directed = person.get("directed_movies") or ()
     if part == "cast":

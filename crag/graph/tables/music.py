@@ -86,9 +86,9 @@ def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
-    """The artist's works, each with its date if dates are wanted (one HTTP call per work).
+    """The artist's works, each with its date if dates are wanted (one request per work).
 
-    Concert recordings, whose titles begin with a day, come last, in case the question has no calls left.
+    Concert recordings, whose titles begin with a day, come last, in case the question has no requests left.
     """
     titles = context.ask("/music/get_artist_all_works", query=artist) or ()
     works: list[str] = list(dict.fromkeys(titles))[:MAX_ROWS]
@@ -199,7 +199,7 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     if day is None:
         day = _chart_day(context, "today")
 
-    # One call for each attribute.
+    # One request for each attribute.
     keys = [key for key in _BILLBOARD if query.reads(key)]
     endpoint = "/music/get_billboard_attributes"
     requests = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
@@ -228,7 +228,7 @@ def _songs_at_ranks(context: LookupContext, allowed: range, day: str | None) -> 
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
     rows: list[Row] = []
     for rank, reply in zip(ranks, replies, strict=True):
-        # A failed call has no reply, and a remark already
+        # A failed request has no reply, and a remark already
         songs, artists = reply or ((), ())
         for song, artist in zip(songs or (), artists or (), strict=False):
             cells = {"song": song, "artist": artist, "rank": rank}
@@ -306,7 +306,7 @@ def _read_keys(
     endpoints: Mapping[str, str],
     name: str | int,
 ) -> dict[str, Any]:
-    """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
+    """The result for each key that is read, asked concurrently; None, with a remark, if its request failed."""
     keys = [key for key in endpoints if query.reads(key)]
     requests = [build_request(endpoints[key], query=name) for key in keys]
     replies = context.ask_each(requests)

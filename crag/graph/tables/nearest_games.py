@@ -14,7 +14,7 @@ from crag.text.matching import NUMBER_WORDS
 
 _YEARS_BACK = 20
 _YEARS_AHEAD = 3
-"""Calendar years to search for the last and the next game of a team, one HTTP call each until there are enough."""
+"""Calendar years to search for the last and the next game of a team, one request each until there are enough."""
 _MONTHS_BACK = 24
 _MONTHS_AHEAD = 12
 """Months to search for the last and the next game of any team: all games of a year are a very large reply."""
