@@ -20,6 +20,7 @@ _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trill
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _MOST_DIGITS = 15
 """A longer string of digits is a code."""
+_LARGEST_YEAR = 9999
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 _NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
@@ -292,10 +293,14 @@ def day_span(text: str) -> tuple[date, date] | None:
         return None
 
 
-def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
-    """The years that the conditions on a key allow, or None for no conditions; saves requests to the server."""
-    first_year = 0
-    last_year = 9999
+def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
+    """The whole numbers, such as years or ranks, that the conditions on a key allow; None if nothing limits them.
+
+    A table asks the server only for these. Conditions with `*` or another key are left out: they are checked on the
+    rows. Example: ge(year,"2010") and le(year,"2012") allow range(2010, 2013).
+    """
+    lowest = 0
+    highest = _LARGEST_YEAR
     is_limited = False
     for condition in conditions:
         if condition.key != key or condition.operator is Operator.NEQ:
@@ -309,10 +314,10 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
 
         is_limited = True
         if condition.operator is not Operator.LE:
-            first_year = max(first_year, int(number))
+            lowest = max(lowest, int(number))
         if condition.operator is not Operator.GE:
-            last_year = min(last_year, int(number))
-    return range(first_year, last_year + 1) if is_limited else None
+            highest = min(highest, int(number))
+    return range(lowest, highest + 1) if is_limited else None
 
 
 # ---- what several names share

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from crag.graph.conditions import digits_as_number, year_range
+from crag.graph.conditions import allowed_numbers, digits_as_number
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
 from crag.graph.results import UNKNOWN_END, Cell, MeaninglessCallError, NotFoundError, Row
@@ -171,7 +171,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def _grammy_year(context: LookupContext, query: TableQuery) -> int:
     """The year that the argument names or, without one, the only year that the conditions allow."""
-    allowed = year_range(query.conditions)
+    allowed = allowed_numbers(query.conditions, "year")
     if query.names[0] is None and allowed and len(allowed) == 1:
         expression = str(allowed[0])
     else:
@@ -191,8 +191,8 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     name = query.names[0]
     day = _chart_day(context, query.names[1])
     if name is None:
-        # `year_range` reads limits on any number; without one the top of the chart is meant
-        ranks = year_range(query.conditions, "rank") or range(1, 2)
+        # Without a condition on the rank the top of the chart is meant
+        ranks = allowed_numbers(query.conditions, "rank") or range(1, 2)
         return _songs_at_ranks(context, ranks, day)
 
     song = find_song(context, name)
@@ -255,7 +255,11 @@ def _find(
     what: str,
     probe: str,
 ) -> str:
-    """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
+    """The graph's spelling of a name. The search drops common words, so "The Band" is also asked for as written.
+
+    `what` is "artist" or "song", `probe` an endpoint that has something for every known name. Raises NotFoundError: the
+    graph has no such name.
+    """
     candidates = search_names(context, f"/music/search_{what}_entity_by_name", name)
     match = best_title_match(name, candidates)
     if match is not None:
