@@ -266,9 +266,9 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 def _against_opponents(masked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
-    team_words: set[str] = set()
-    for row in rows[:1]:
-        team_words.update(normalise_name(str(row.cells.get("team"))).split())
+    if not rows:
+        return rows
+    team_words = normalise_name(str(rows[0].cells.get("team"))).split()
 
     # The last word of an opponent's name, such as "lakers".
     opponents = {str(row.cells.get("opponent")) for row in rows}
