@@ -61,7 +61,7 @@ SENTENCE = (
 )
 
 
-def test_companies(tmp_path: Path) -> None:
+def test_figures_in_sentences_become_a_table_of_companies(tmp_path: Path) -> None:
     data = json.dumps({"ticker_info_map": {"ex": SENTENCE}})
     assert build_companies(source(tmp_path, data), tmp_path / "out", as_of="1 March 2024") == 1
     assert paragraphs(tmp_path / "out")["example inc."] == (
@@ -81,7 +81,7 @@ def test_a_figure_that_is_not_a_number_is_unknown(tmp_path: Path) -> None:
 COMPANIES = "Name,Ticker Symbol,Market Capitalisation,Earnings per Share,Price to Earnings Ratio\n"
 
 
-def test_companies_of_a_table(tmp_path: Path) -> None:
+def test_figures_in_a_csv_file_become_the_same_table(tmp_path: Path) -> None:
     table = tmp_path / "figures.csv"
     table.write_text(f'{COMPANIES}Kite Works,kite,"$1,200,000,000",2.5,n/a\n', encoding="utf-8")
     assert build_companies(table, tmp_path / "out", as_of="1 March 2024") == 1

@@ -32,7 +32,7 @@ ASKED = 'get_movie("the red kite")["length"]'
         ),
     ],
 )
-def test_answers_as_far_as_the_settings_allow(
+def test_values_are_answers_as_far_as_the_settings_allow(
     graph_address: str, question: str, calls: str, switches: dict[str, bool], answer: str | None, reason: str
 ) -> None:
     settings = KnowledgeGraphSettings.model_validate(switches)

@@ -58,7 +58,7 @@ def test_two_entities_are_compared_by_the_model_and_a_statement_that_failed_is_n
     assert direct_answer("how long is heat?", Domain.MOVIE, parse(call, Domain.MOVIE), failed) is None
 
 
-def test_a_number_without_end_is_said_as_it_is() -> None:
+def test_a_number_too_large_to_be_rounded_is_still_an_answer() -> None:
     said = answer("what is the pe ratio of kr?", Domain.FINANCE, 'get_stock_pe_ratio("kr")', (1e300,))
     assert str(said).startswith("1")
 

@@ -37,7 +37,7 @@ def test_another_article_that_the_search_found_answers_nothing() -> None:
     assert derived_answer("is oak college private or public?", Domain.OPEN, call, found) is None
 
 
-def test_entries_that_are_named() -> None:
+def test_an_entry_answers_if_the_question_names_it_and_it_is_plain() -> None:
     call = 'get_open("red kite")'
     box = article(
         publisher="Acme Games", developer="* Ann Lee | Bob Ray", minaret_quantity="4", released="date and age 2022 1 30"
