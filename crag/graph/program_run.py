@@ -243,9 +243,7 @@ class ProgramRun:
 
         shown_key = key if statement.select is not None or table.default_key == "value" else None
         text = verbalise(
-            table,
-            selection.matching,
-            selection.taken,
+            selection,
             shown_key,
             conditions=statement.conditions,
             count=values[0] if statement.count else None,

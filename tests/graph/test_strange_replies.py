@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crag.graph.client import KgSession, RequestResult, read_result
-from crag.graph.derive import answer_from_values
+from crag.graph.derive import CallResults, answer_from_values
 from crag.graph.endpoints import Json, Request
 from crag.graph.language import parse
 from crag.graph.program_run import ProgramRun
@@ -116,7 +116,7 @@ def test_a_strange_value_anywhere_in_a_reply_costs_the_call_at_most(answers: Map
                 for strange in rng.sample(STRANGE, TRIED_PER_VALUE):
                     graph.changed = (request, position, strange)
                     results = ProgramRun(domain, WEDNESDAY, graph).run(program)
-                    answer_from_values("how many?", domain, program, results, WEDNESDAY.date())
+                    answer_from_values(CallResults("how many?", domain, program, results, WEDNESDAY.date()))
                     seen |= {result.status for result in results}
     assert seen == ALLOWED
 

@@ -6,6 +6,7 @@ import pytest
 
 from crag.graph.results import Cell, Row
 from crag.graph.schema import Column, Domain, load_schema
+from crag.graph.statement_rows import Selection
 from crag.graph.verbalise import MAX_CHARACTERS, verbalise
 from crag.graph.wording import format_money, format_number, readable
 
@@ -13,12 +14,13 @@ from crag.graph.wording import format_money, format_number, readable
 def test_long_lists_are_cut_and_counted() -> None:
     table = load_schema("finance").tables["get_stock_dividend"]
     rows = [Row("ABC", {"date": f"20{n:02}-01-01", "value": n / 100}) for n in range(1, 61)]
-    text = verbalise(table, rows, rows, "value")
+    text = verbalise(Selection(table, rows, rows, rows), "value")
     assert text.startswith("60 dividends of ABC.")
     assert "and 35 more. The sum is $18.30, the average $0.305, the lowest $0.01, the highest $0.6." in text
     members = tuple(f"Member {n}" for n in range(1000))
     person = load_schema("music").tables["get_person"]
-    said = verbalise(person, [row := Row("X", {"members": members})], [row], "members")
+    rows = [Row("X", {"members": members})]
+    said = verbalise(Selection(person, rows, rows, rows), "members")
     assert said.endswith("Member 24 and 975 more.")
 
 
@@ -30,7 +32,7 @@ def test_every_text_is_bounded() -> None:
             rows = [Row("e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
-                    assert len(verbalise(table, rows, taken, key)) <= MAX_CHARACTERS + 60
+                    assert len(verbalise(Selection(table, rows, rows, taken), key)) <= MAX_CHARACTERS + 60
 
 
 def column(place: str) -> Column:
