@@ -21,7 +21,8 @@ _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _MOST_DIGITS = 15
 """A longer string of digits is a code."""
 _LARGEST_YEAR = 9999
-_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
+_WORDS_FOR_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
+"""What a condition on a flag may say; any other word means false."""
 _NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
     Operator.EQ: comparisons.eq,
@@ -134,7 +135,7 @@ class Comparer:
         if kind is Type.DATE:
             return self._date_test(operator, expected)
         if kind is Type.FLAG:
-            flag = expected.strip().lower() in _TRUE
+            flag = means_true(expected)
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
@@ -238,7 +239,12 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
     return normalise_name(str(cell))
 
 
-# ---- numbers, days and years
+# ---- flags, numbers, days and years
+
+
+def means_true(expected: str) -> bool:
+    """Whether the value of a condition on a flag means true: "true", "yes", "won"."""
+    return expected.strip().lower() in _WORDS_FOR_TRUE
 
 
 def as_number(value: object) -> float | None:

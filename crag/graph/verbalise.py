@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from crag.graph.conditions import cell_number
+from crag.graph.conditions import cell_number, means_true
 from crag.graph.language import Condition, Key, Operator
 from crag.graph.results import Row, Value
 from crag.graph.schema import NumberKind, Table, Type
@@ -28,8 +28,6 @@ _MAX_ENTITIES = 3
 
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no sentence mentions."""
-_TRUE = frozenset({"true", "yes", "1"})
-"""What a condition on a flag may say for yes."""
 
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
@@ -399,7 +397,7 @@ def _asks_for_wins(table: Table, condition: Condition) -> bool:
     """Whether a condition selects the Oscar nominations that won."""
     if table.noun != "Oscar nominations" or condition.key != "winner" or condition.operator is not Operator.EQ:
         return False
-    return str(condition.value).casefold() in _TRUE
+    return isinstance(condition.value, str) and means_true(condition.value)
 
 
 def _tally_part(outcome: str, games: Sequence[Row]) -> str:

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, Row
 from crag.graph.schema import Column, Domain, load_schema
 from crag.graph.statement_rows import Selection
@@ -22,6 +23,17 @@ def test_long_lists_are_cut_and_counted() -> None:
     rows = [Row("X", {"members": members})]
     said = verbalise(Selection(person, rows, rows, rows), "members")
     assert said.endswith("Member 24 and 975 more.")
+
+
+@pytest.mark.parametrize(
+    ("winner", "said"),
+    [("true", "Oscar wins of Jaws is 1."), ("won", "Oscar wins of Jaws is 1."), ("no", "winner is no")],
+)
+def test_nominations_that_are_selected_as_won_are_called_wins(winner: str, said: str) -> None:
+    table = load_schema("movie").tables["get_movie_person_oscar"]
+    rows = [Row("Jaws", {"film": "Jaws", "winner": winner != "no"})]
+    conditions = (Condition(Operator.EQ, "winner", winner),)
+    assert said in verbalise(Selection(table, rows, rows, rows), None, conditions=conditions, count=1)
 
 
 def test_every_text_is_bounded() -> None:
