@@ -119,7 +119,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
     The table of awards has its own spellings and may have artists that the table of artists lacks.
     """
-    spellings, not_found = _spellings(context, query.require_name("an artist"), find_artist)
+    spellings, not_found = _award_spellings(context, query.require_name("an artist"), find_artist)
     artist = spellings[0]
     cells = _read_keys(
         context,
@@ -137,7 +137,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """Number of a song's Grammys, for the first spelling that has any."""
-    spellings, not_found = _spellings(context, query.require_name("a song"), find_song)
+    spellings, not_found = _award_spellings(context, query.require_name("a song"), find_song)
     for song in dict.fromkeys(spellings):
         count = context.ask("/music/grammy_get_award_count_by_song", query=song)
         if count:
@@ -291,12 +291,12 @@ find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
 find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
-def _spellings(
+def _award_spellings(
     context: LookupContext,
     name: str,
     find: Callable[[LookupContext, str], str],
 ) -> tuple[list[str], NotFoundError | None]:
-    """Spellings that the table of awards may have, and the fault of the search."""
+    """Spellings that the table of awards may have, the likelier first; and the search's fault if it finds nothing."""
     capitalised = _capitalised(name)
     try:
         return [find(context, name), capitalised], None
