@@ -18,7 +18,7 @@ MAX_BYTES = 2000
 MAX_DEPTH = 8
 """Maximum number of brackets open at once; a list of conditions has 3."""
 MAX_STATEMENTS = 8
-"""The longest labelled program has 250 bytes and 4 statements."""
+"""The longest of 1,371 labelled programs has 423 bytes, and none has more than 4 statements."""
 
 _AVERAGES = frozenset({"average", "avg", "mean"})
 
