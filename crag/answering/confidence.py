@@ -106,7 +106,7 @@ class ConfidenceModel(BaseModel):
 
 
 def calibration_file(name: str) -> Path:
-    """Where the file of this name or path lies. Raises SettingsError: there is none."""
+    """Where the file of this name or path lies, or should lie if there is none."""
     return needed_folder("answering.confidence.model", "calibration", name).path
 
 

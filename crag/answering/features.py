@@ -13,8 +13,10 @@ from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
+"""The level that the model states -> the feature `self_assessment`."""
 GRAPH_STATES = ("found", "not_found", "empty_calendar", "no_call", "down")
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
+"""The verdict of the second look -> the feature `review`; any other verdict is 0."""
 MOST_ANSWER_WORDS = 20
 """A longer answer counts as one of this many words."""
 

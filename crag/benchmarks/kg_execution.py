@@ -15,7 +15,7 @@ from crag.evaluation.datasets import read_records, with_query_time
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from crag.graph.client import KgClient
 from crag.graph.conditions import as_number
-from crag.graph.derive import JUST_THE_VALUE, answer_from_values
+from crag.graph.derive import JUST_THE_VALUE, CallResults, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import parse
 from crag.graph.results import Result, Row
@@ -208,7 +208,7 @@ def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[
 
     asked_at = parse_query_time(row["query_time"])
     today = asked_at.date() if asked_at else None
-    answer = answer_from_values(query, domain, program, outcome.results, today)
+    answer = answer_from_values(CallResults(query, domain, program, outcome.results, today))
 
     is_right = False
     if answer is not None:

@@ -145,9 +145,7 @@ def parse_object(location: str, line: bytes) -> dict[str, Any]:
     except RecursionError:
         raise DatasetError(f"{location}: JSON nested too deeply") from None
     except ValueError as error:
-        # A number of thousands of digits; after the semicolon Python explains how to lift its limit.
-        reason, _, _ = str(error).partition(";")
-        raise DatasetError(f"{location}: not valid JSON ({reason})") from None
+        raise DatasetError(f"{location}: not valid JSON ({_without_advice(error)})") from None
 
     if not isinstance(value, dict):
         remedy = "; write one object a line, without a list around them" if isinstance(value, list) else ""
@@ -167,9 +165,13 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError as error:
-        # A number of thousands of digits; after the semicolon Python explains how to lift its limit.
-        reason, _, _ = str(error).partition("; use sys.")
-        raise ValueError(reason) from None
+        raise ValueError(_without_advice(error)) from None
+
+
+def _without_advice(error: ValueError) -> str:
+    """The message; of a number with thousands of digits without Python's advice how to lift its limit."""
+    reason, _, _ = str(error).partition("; use sys.")
+    return reason
 
 
 def shorten_repr(value: object) -> str:

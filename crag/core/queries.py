@@ -6,6 +6,7 @@ the time. Later stages have limits in their modules (`crag.web.extract`, `crag.g
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import TypeGuard
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -23,7 +24,7 @@ TIME_FORMS = '"03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z or an off
 _PACIFIC = "America/Los_Angeles"
 _US_ZONES = {"p": _PACIFIC, "m": "America/Denver", "c": "America/Chicago", "e": "America/New_York"}
 """The first letter of PT, MT, CT and ET. Whether it is PST or PDT, the date knows better than who wrote it."""
-_ISO_TIME = re.compile(
+_DAY_AND_TIME = re.compile(
     r"""
     (?: (?P<year>\d{4}) (?P<dash>-?) (?P<month>\d\d) (?P=dash) (?P<day>\d\d)   # 2024-03-05, 20240305
       | (?P<us_month>\d{1,2}) / (?P<us_day>\d{1,2}) / (?P<us_year>\d{4})        # 3/5/2024: month first, as in CRAG
@@ -40,7 +41,8 @@ _ISO_TIME = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-"""A number such as a Unix time is none: ``1709683111`` could be seconds or a date and an hour."""
+"""ISO 8601 and what is near it. A number such as a Unix time is none: ``1709683111`` is seconds, or a date and an hour.
+"""
 LIMITS = {
     "interaction_id": 200,  # identifiers are UUIDs of 36; every trace has them
     "query": 2_000,  # the longest public question has 204; every prompt contains it, some twice
@@ -138,14 +140,15 @@ def parse_query_time(text: str) -> datetime | None:
     datetime.datetime(2024, 3, 5, 23, 18, 31)
     """
     text = text.strip()
-    try:
-        # CRAG's own form first, with or without "PT".
+    # CRAG's own form first, with or without "PT".
+    with suppress(ValueError):
         return datetime.strptime(text.removesuffix("PT").strip(), TIME_FORMAT.removesuffix(" PT"))
-    except ValueError:
-        iso = _ISO_TIME.fullmatch(text)
 
+    match = _DAY_AND_TIME.fullmatch(text)
+    if match is None:
+        return None
     try:
-        return None if iso is None else _pacific_time(iso)
+        return _pacific_time(match)
     except (ValueError, OverflowError):  # no day of the calendar, or beyond the years 1 to 9999
         return None
     except ZoneInfoNotFoundError:  # a machine without time zones
@@ -153,10 +156,18 @@ def parse_query_time(text: str) -> datetime | None:
 
 
 def _pacific_time(match: re.Match[str]) -> datetime:
-    """The moment of a match of `_ISO_TIME`; raises ValueError, OverflowError."""
-    year, month, day = (int(match[name] or match[f"us_{name}"]) for name in ("year", "month", "day"))
-    hour, minute, second = (int(match[name] or 0) for name in ("hour", "minute", "second"))
-    moment = datetime(year, month, day, hour, minute, second)
+    """The moment of a match of `_DAY_AND_TIME`.
+
+    Raises ValueError, OverflowError: the calendar has no such moment; ZoneInfoNotFoundError: the machine has no zones.
+    """
+    moment = datetime(
+        year=int(match["year"] or match["us_year"]),
+        month=int(match["month"] or match["us_month"]),
+        day=int(match["day"] or match["us_day"]),
+        hour=int(match["hour"] or 0),
+        minute=int(match["minute"] or 0),
+        second=int(match["second"] or 0),
+    )
 
     zone = _zone_of(match)
     if zone is None:
@@ -165,7 +176,7 @@ def _pacific_time(match: re.Match[str]) -> datetime:
 
 
 def _zone_of(match: re.Match[str]) -> tzinfo | None:
-    """The zone that a match of `_ISO_TIME` names; None for Pacific time, which needs no data about zones."""
+    """The zone that a match of `_DAY_AND_TIME` names; None for Pacific time, which needs no data about zones."""
     if match["utc"]:
         return UTC
     if match["sign"]:

@@ -70,7 +70,7 @@ def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
 
 
 def _load_table(path: Path, table: TableDescription) -> list[Entity]:
-    rows = list(read_table_rows(path, known=_described_columns(table), strict=True))
+    rows = [row.cells for row in read_table_rows(path, known=_described_columns(table), strict=True)]
     try:
         if isinstance(table, AwardTable):
             wins = [AwardWin.model_validate(row) for row in rows]

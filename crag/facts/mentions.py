@@ -15,7 +15,7 @@ _CEREMONY = re.compile(
     re.VERBOSE,
 )
 _YEAR_BEFORE_FIRST_CEREMONY = {"academy": 1928, "oscar": 1928, "grammy": 1958}
-"""Year of the ceremony minus its number: the 7th Academy Awards (1935) and the 4th Grammys (1962) and all since."""
+"""Year of the ceremony minus its number, right from the 6th Academy Awards (1934) and the 3rd Grammys (1961) on."""
 _YEARS_AGO = {"this year": 0, "last year": 1, "previous year": 1}
 
 

@@ -118,33 +118,42 @@ def choose_entities(links: Sequence[Sequence[Link]], years: Sequence[int], max_e
 def _rank_entities(links: Sequence[Link], years: Sequence[int]) -> list[Entity]:
     """The entities of one mention that the question can mean, best first."""
 
-    def is_of_the_years(entity: Entity) -> bool:
-        return not set(entity.years).isdisjoint(years)
-
     def order(link: Link) -> tuple[float, bool, int]:
         entity_years = link.entity.years
         is_main_year = bool(entity_years) and entity_years[0] in years
         return (-link.score, not is_main_year, -max(entity_years, default=_NO_YEAR))
 
-    # Of an award that is given once a year only the ceremonies of the question's years, else the newest.
-    entities: list[Entity] = []
-    newest: Entity | None = None
-    for link in sorted(links, key=order):
-        entity = link.entity
-        if not entity.one_a_year:
-            entities.append(entity)
-        elif years:
-            if is_of_the_years(entity):
-                entities.append(entity)
-        elif newest is None or entity is newest:
-            newest = entity
-            entities.append(entity)
+    entities = [link.entity for link in sorted(links, key=order)]
+    return _without_namesakes(_without_other_ceremonies(entities, years), years)
 
-    # Namesakes of other years go only if the table has one of the question's years.
-    tables_with_year = {entity.table for entity in entities if is_of_the_years(entity)}
-    remaining: list[Entity] = []
+
+def _without_other_ceremonies(entities: Sequence[Entity], years: Sequence[int]) -> list[Entity]:
+    """Of awards that are given once a year only the ceremonies of the question's years; without years only the first.
+
+    `entities` come newest first.
+    """
+    kept: list[Entity] = []
+    has_award = False
     for entity in entities:
-        is_of_other_year = bool(entity.years) and not is_of_the_years(entity)
+        if entity.one_a_year:
+            is_other_ceremony = not _is_of_years(entity, years) if years else has_award
+            if is_other_ceremony:
+                continue
+            has_award = True
+        kept.append(entity)
+    return kept
+
+
+def _without_namesakes(entities: Sequence[Entity], years: Sequence[int]) -> list[Entity]:
+    """Without the entities of other years, where their table also has one of the question's years."""
+    tables_with_year = {entity.table for entity in entities if _is_of_years(entity, years)}
+    kept: list[Entity] = []
+    for entity in entities:
+        is_of_other_year = bool(entity.years) and not _is_of_years(entity, years)
         if not is_of_other_year or entity.table not in tables_with_year:
-            remaining.append(entity)
-    return remaining
+            kept.append(entity)
+    return kept
+
+
+def _is_of_years(entity: Entity, years: Sequence[int]) -> bool:
+    return not set(entity.years).isdisjoint(years)

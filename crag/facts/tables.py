@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from crag.core.csv_files import CsvReader
+from crag.core.csv_files import CsvReader, CsvRow
 from crag.core.files import DatasetError, UserError
 
 SHIPPED_TABLES = Path(__file__).with_name("tables")
@@ -93,7 +93,7 @@ def read_table_rows(
     known: Iterable[str] = (),
     *,
     strict: bool = False,
-) -> Iterator[Row]:
+) -> Iterator[CsvRow]:
     """The rows of a UTF-8 CSV file with at least these columns; raises TableError.
 
     `known` are further columns whose names may have other blanks and capitals in the file; `strict` is that of
@@ -102,8 +102,7 @@ def read_table_rows(
     required = list(columns)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for row in CsvReader(file, str(path), [*required, *known], required, strict=strict):
-                yield row.cells
+            yield from CsvReader(file, str(path), [*required, *known], required, strict=strict)
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except DatasetError as error:

@@ -10,9 +10,9 @@ for a batch:
 4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`.
 5. A direct answer is looked for in `derive`, by rules over the question with masked names (`masked_question`).
 
-`schema` defines tables and keys, `results` what statements give, `endpoints` the server's calls, `records` the shapes
-of its records, `entities` the names of teams and companies, `share_classes` the classes of shares, `context` what is
-noted while the rows of a call are looked up.
+`schema` defines tables and keys, `results` what statements give, `endpoints` the requests to the server, `records` the
+shapes of its records, `entities` the names of teams and companies, `share_classes` the classes of shares, `context`
+what is noted while the rows of a call are looked up.
 """
 
 import os
@@ -24,6 +24,7 @@ from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import LanguageModel
 from crag.graph.path import UNASKED, KnowledgeGraphPath, Lookup
+from crag.graph.writing import BankError
 from crag.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError
 
 __all__ = [
@@ -72,7 +73,8 @@ def open_knowledge_graph(
     kg_url: str = "",
 ) -> KnowledgeGraph:
     """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
-    Raises SettingsError: the variable is not an http address.
+
+    Raises SettingsError: the address is none of http, or the preset's folder of examples cannot be used.
     """
     address = graph_address(kg_url)
     if settings is None or not address:
@@ -84,6 +86,8 @@ def open_knowledge_graph(
             model,
             dense,
         )
+    except BankError:  # a ValueError too, but it names a file of examples
+        raise
     # The message says where the wrong address was set
     except ValueError as error:
         source = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"

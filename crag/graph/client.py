@@ -1,10 +1,12 @@
-"""Client of the mock knowledge graph: limits time, bytes, calls and concurrency, with one cache per batch.
+"""Client of the mock knowledge graph: limits time, bytes, requests and concurrency, with one cache per batch.
 
 Three objects, from long-lived to short-lived:
 
 * `KgClient` lives as long as the agent. It keeps the connections, which belong to an event loop in a separate thread.
-* `KgBatch` lives as long as a batch. Questions about the same entity share a call, even at the same moment.
+* `KgBatch` lives as long as a batch. Questions about the same entity share a request, even at the same moment.
 * `KgSession` serves one question, from the question's thread.
+
+A request is one HTTP call. "Call" alone is a line of the call language, for which tables send any number of requests.
 """
 
 import asyncio
@@ -24,18 +26,19 @@ from crag.core.text import clean, encodable_json, without_credentials
 from crag.graph.endpoints import ENDPOINTS, Json, Request, check_shape
 from crag.graph.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 
-_CallResult: TypeAlias = Json | KgError
+RequestResult: TypeAlias = Json | KgError
+"""The value of a reply's `result`, or why there is none."""
 
 FAILURES_THAT_BREAK = 3
-"""After this many failed calls in a row the server counts as dead for the rest of the batch."""
+"""After this many failed requests in a row the server counts as dead for the rest of the batch."""
 
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
 """No compression: the server is near, and a small body cannot expand into a large one."""
 _RETRY_PAUSE_SECONDS = 0.05
-"""Before a call is sent once more: after a lost connection or a 502, 503, 504, since calls only read."""
+"""Before a request is sent once more: after a lost connection or a 502, 503, 504, since requests only read."""
 
 _GRACE_SECONDS = 0.1
-"""After the deadline, for calls to end by themselves: those that have results keep them."""
+"""After the deadline, for requests to end by themselves: those that have results keep them."""
 
 _ERROR_BODY_BYTES = 16_384
 _MOST_DIGITS = 100
@@ -44,8 +47,8 @@ _STATUS_ERRORS = dict.fromkeys((404, 405, 422), KgRequestError) | dict.fromkeys(
 
 
 @dataclass(frozen=True, slots=True)
-class CallLimits:
-    """Limits on the calls of a client; the stage's deadline may be shorter."""
+class RequestLimits:
+    """Limits on the requests of a client; the stage's deadline may be shorter."""
 
     concurrency: int = 16
     """Requests in flight, over the whole batch; the official server has a few workers."""
@@ -61,8 +64,8 @@ class KgClient:
     Ignores proxies and netrc (an internet proxy would hide the evaluator's server), cookies and redirects.
     """
 
-    def __init__(self, base_url: str, limits: CallLimits | None = None) -> None:
-        self.limits = limits or CallLimits()
+    def __init__(self, base_url: str, limits: RequestLimits | None = None) -> None:
+        self.limits = limits or RequestLimits()
         address = _parse_address(base_url)
         self._urls = {path: httpx2.URL(f"{address}{path}") for path in ENDPOINTS}
 
@@ -85,17 +88,17 @@ class KgClient:
         self.loop.close()  # waits for no thread, so that a hanging name lookup does not matter
 
     async def _end(self) -> None:
-        """Cancel all calls and close the connections."""
+        """Cancel all requests and close the connections."""
         # All but this task, which must not cancel itself
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
-        # Their ends are awaited, so that no call still uses a connection when the transport closes
+        # Their ends are awaited, so that no request still uses a connection when the transport closes
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._http.aclose()
 
     def batch(self, deadline: Deadline) -> "KgBatch":
-        """The calls of one batch; after `deadline` no call is sent or waited for.
+        """The requests of one batch; after `deadline` none is sent or waited for.
 
         If the previous batch ended with a dead server, one failure marks it dead again.
         """
@@ -111,7 +114,7 @@ class KgClient:
         return self._previous_batch
 
     def close(self) -> None:
-        """Close the connections; calls that wait or are in flight fail."""
+        """Close the connections; requests that wait or are in flight fail."""
         if self._thread.ident is None:
             # No thread was started that would close it
             self.loop.close()
@@ -125,10 +128,13 @@ class KgClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def ask(self, call: Request, deadline: Deadline) -> Json:
-        """POST a call and read its result, or raise `KgError`; once more if no reply came (except for a timeout)."""
+    async def ask(self, request: Request, deadline: Deadline) -> Json:
+        """The result of a request. One that had no reply, or a 502, 503 or 504, is sent once more; not after a timeout.
+
+        Raises KgError: there is no usable reply.
+        """
         try:
-            return await self._exchange(call, deadline)
+            return await self._exchange(request, deadline)
         except KgTimeoutError:
             raise
         except (KgUnreachableError, KgBusyError):
@@ -136,13 +142,13 @@ class KgClient:
                 raise
 
         await asyncio.sleep(_RETRY_PAUSE_SECONDS)
-        return await self._exchange(call, deadline)
+        return await self._exchange(request, deadline)
 
-    async def _exchange(self, call: Request, deadline: Deadline) -> Json:
-        """Send a call once."""
-        path = call.endpoint
-        content = json.dumps(dict(call.payload)).encode() if call.payload else b""
-        request = httpx2.Request(
+    async def _exchange(self, request: Request, deadline: Deadline) -> Json:
+        """Send a request once."""
+        path = request.endpoint
+        content = json.dumps(dict(request.payload)).encode() if request.payload else b""
+        http_request = httpx2.Request(
             "POST",
             self._urls[path],
             headers=_HEADERS,
@@ -150,15 +156,15 @@ class KgClient:
         )
 
         # Whichever is shorter: the rest of the stage's time or the limit of one exchange
-        call_deadline = deadline.within(self.limits.seconds)
+        exchange_deadline = deadline.within(self.limits.seconds)
         try:
-            async with asyncio.timeout(call_deadline.remaining):
-                response = await self._http.handle_async_request(request)
+            async with asyncio.timeout(exchange_deadline.remaining):
+                response = await self._http.handle_async_request(http_request)
                 # Frees the connection, even if the body is not read to its end
                 async with aclosing(response):
                     body = await self._read_body(path, response)
         except TimeoutError:
-            raise KgTimeoutError(f"{path}: no whole reply after {call_deadline.elapsed:.2f} s") from None
+            raise KgTimeoutError(f"{path}: no whole reply after {exchange_deadline.elapsed:.2f} s") from None
         except (httpx2.TransportError, OSError) as error:
             raise KgUnreachableError(f"{path}: the connection failed: {error or type(error).__name__}") from error
 
@@ -220,7 +226,7 @@ def read_result(path: str, body: bytes) -> Json:
 
 
 class KgBatch:
-    """The calls of one batch: one cache, one deadline, one verdict on whether the server is alive.
+    """The requests of one batch: one cache, one deadline, one verdict on whether the server is alive.
 
     The cache keeps results, and errors that a retry would repeat (422, 500, an unusable body). What it holds is touched
     in the client's loop only, so it needs no locks.
@@ -229,73 +235,73 @@ class KgBatch:
     def __init__(self, client: KgClient, deadline: Deadline, *, doubtful: bool) -> None:
         self.client = client
         self.deadline = deadline
-        self._calls: dict[Request, asyncio.Task[_CallResult]] = {}
+        self._tasks: dict[Request, asyncio.Task[RequestResult]] = {}
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._time_of_last_reply = float("-inf")
 
     @property
     def broken(self) -> bool:
-        """Whether the server counts as dead. Calls then fail at once instead of timing out one by one."""
+        """Whether the server counts as dead. Requests then fail at once instead of timing out one by one."""
         return self._failures_in_a_row >= FAILURES_THAT_BREAK
 
-    async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:
-        """The result of each call, in order; errors are results too, since several questions may wait for one.
+    async def results(self, session: "KgSession", requests: Sequence[Request]) -> list[RequestResult]:
+        """The result of each request, in order; errors are results too, since several questions may wait for one.
 
-        No more calls wait than the client may send at once, so a long list does not block other questions.
+        No more requests wait than the client may send at once, so a long list does not block other questions.
         """
         window = asyncio.Semaphore(self.client.limits.concurrency)
-        return await asyncio.gather(*(self._result(session, call, window) for call in calls))
+        return await asyncio.gather(*(self._result(session, request, window) for request in requests))
 
     async def _result(
         self,
         session: "KgSession",
-        call: Request,
+        request: Request,
         window: asyncio.Semaphore,
-    ) -> _CallResult:
-        """The result of one call: from the cache, from a call in flight, or from a new call."""
+    ) -> RequestResult:
+        """The result of one request: from the cache, from the same request in flight, or from a new one."""
         async with window:
             # Finished or still in flight: both are tasks, and several questions can await the same one
-            task = self._calls.get(call)
+            task = self._tasks.get(request)
             if task is None:
-                if session.calls >= session.max_calls:
-                    return KgError(f"{call.endpoint}: the question has used up its calls")
-                refusal = self._refusal(call)
+                if session.sent_count >= session.max_requests:
+                    return KgError(f"{request.endpoint}: the question has used up its requests")
+                refusal = self._refusal(request)
                 if refusal is not None:
                     return refusal
 
-                # Nothing was awaited since the look-up, so no other question can have sent this call meanwhile
-                session.calls += 1
-                task = asyncio.create_task(self._send(call))
-                self._calls[call] = task
+                # Nothing was awaited since the look-up, so no other question can have sent this request meanwhile
+                session.sent_count += 1
+                task = asyncio.create_task(self._send(request))
+                self._tasks[request] = task
             return await task
 
-    def _refusal(self, call: Request) -> KgUnreachableError | None:
-        """Why a call is not sent, or None if it may be."""
+    def _refusal(self, request: Request) -> KgUnreachableError | None:
+        """Why a request is not sent, or None if it may be."""
         if self.deadline.expired:
-            return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
+            return KgUnreachableError(f"{request.endpoint}: not asked, the time for the knowledge graph is over")
         if self.broken:
-            return KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
+            return KgUnreachableError(f"{request.endpoint}: not asked, the server has stopped answering")
         return None
 
-    async def _send(self, call: Request) -> _CallResult:
-        """Send a call when a slot is free, and judge from its result whether the server is alive."""
-        result: _CallResult
+    async def _send(self, request: Request) -> RequestResult:
+        """Send a request when a slot is free, and judge from its result whether the server is alive."""
+        result: RequestResult
         async with self.client.request_slots:
-            # The time may have run out, or the server died, while this call waited for its slot
-            refusal = self._refusal(call)
+            # The time may have run out, or the server died, while this request waited for its slot
+            refusal = self._refusal(request)
             if refusal is not None:
-                del self._calls[call]
+                del self._tasks[request]
                 return refusal
 
             # From here on: waiting for a slot says nothing about the server
             started = time.monotonic()
             try:
-                result = await self.client.ask(call, self.deadline)
+                result = await self.client.ask(request, self.deadline)
             except KgError as error:
                 result = error
 
-        # A failure counts only if the server has sent nothing since that call began: behind one slow worker, many
-        # concurrent calls time out together.
+        # A failure counts only if the server has sent nothing since that request began: behind one slow worker, many
+        # concurrent requests time out together.
         if not isinstance(result, KgUnreachableError):
             self._time_of_last_reply = time.monotonic()
             self._failures_in_a_row = 0
@@ -304,52 +310,52 @@ class KgBatch:
 
         # An error that a retry may avoid is not cached.
         if isinstance(result, KgUnreachableError | KgBusyError):
-            del self._calls[call]
+            del self._tasks[request]
         return result
 
 
 @dataclass(slots=True)
 class KgSession:
-    """The calls of one question: it may send `max_calls`, `calls` were sent for it; cached calls are free.
+    """The requests of one question: it may send `max_requests`, `sent_count` were sent for it; cached ones are free.
 
     Questions of a batch share results without copies: **callers must not change them**.
 
     Example::
 
-        session = KgSession(client.batch(Deadline(5.0)), max_calls=10)
+        session = KgSession(client.batch(Deadline(5.0)), max_requests=10)
         films = session.get(build_request("/movie/get_movie_info", query="jaws"))
     """
 
     batch: KgBatch
-    max_calls: int
-    calls: int = 0
+    max_requests: int
+    sent_count: int = 0
 
-    def get(self, call: Request) -> Json:
-        """The value of `result`; `KgError`: no usable reply in time, or no calls left for the question."""
-        (result,) = self.get_all([call])
+    def get(self, request: Request) -> Json:
+        """The value of `result`. Raises KgError: no usable reply in time, or no requests left for the question."""
+        (result,) = self.get_all([request])
         if isinstance(result, KgError):
             # A new one each time: an exception collects the frames of each raise.
             raise type(result)(*result.args) from result
         return result
 
-    def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
-        """The result of each call, in order, asked concurrently; of a failed call its error."""
-        coroutine = self.batch.results(self, calls)
+    def get_all(self, requests: Sequence[Request]) -> list[RequestResult]:
+        """The result of each request, in order, asked concurrently; of a failed request its error."""
+        coroutine = self.batch.results(self, requests)
         try:
             future = asyncio.run_coroutine_threadsafe(coroutine, self.batch.client.loop)
         except RuntimeError:  # the loop is closed
             # Python would warn that it was not awaited
             coroutine.close()
-            return _unreachable(calls, "the client is closed")
+            return _unreachable(requests, "the client is closed")
 
         try:
             return future.result(self.batch.deadline.remaining + _GRACE_SECONDS)
         except TimeoutError:
-            return _unreachable(calls, "no reply before the time for the knowledge graph was over")
+            return _unreachable(requests, "no reply before the time for the knowledge graph was over")
         except CancelledError:
-            return _unreachable(calls, "the client is closed")
+            return _unreachable(requests, "the client is closed")
 
 
-def _unreachable(calls: Sequence[Request], reason: str) -> list[Json | KgError]:
-    """The same error for each call."""
-    return [KgUnreachableError(f"{call.endpoint}: {reason}") for call in calls]
+def _unreachable(requests: Sequence[Request], reason: str) -> list[RequestResult]:
+    """The same error for each request."""
+    return [KgUnreachableError(f"{request.endpoint}: {reason}") for request in requests]

@@ -20,7 +20,9 @@ _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trill
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _MOST_DIGITS = 15
 """A longer string of digits is a code."""
-_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
+_LARGEST_YEAR = 9999
+_WORDS_FOR_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
+"""What a condition on a flag may say; any other word means false."""
 _NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
     Operator.EQ: comparisons.eq,
@@ -133,7 +135,7 @@ class Comparer:
         if kind is Type.DATE:
             return self._date_test(operator, expected)
         if kind is Type.FLAG:
-            flag = expected.strip().lower() in _TRUE
+            flag = means_true(expected)
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
@@ -237,7 +239,12 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
     return normalise_name(str(cell))
 
 
-# ---- numbers, days and years
+# ---- flags, numbers, days and years
+
+
+def means_true(expected: str) -> bool:
+    """Whether the value of a condition on a flag means true: "true", "yes", "won"."""
+    return expected.strip().lower() in _WORDS_FOR_TRUE
 
 
 def as_number(value: object) -> float | None:
@@ -292,10 +299,14 @@ def day_span(text: str) -> tuple[date, date] | None:
         return None
 
 
-def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
-    """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
-    first_year = 0
-    last_year = 9999
+def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
+    """The whole numbers, such as years or ranks, that the conditions on a key allow; None if nothing limits them.
+
+    A table asks the server only for these. Conditions with `*` or another key are left out: they are checked on the
+    rows. Example: ge(year,"2010") and le(year,"2012") allow range(2010, 2013).
+    """
+    lowest = 0
+    highest = _LARGEST_YEAR
     is_limited = False
     for condition in conditions:
         if condition.key != key or condition.operator is Operator.NEQ:
@@ -309,10 +320,10 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
 
         is_limited = True
         if condition.operator is not Operator.LE:
-            first_year = max(first_year, int(number))
+            lowest = max(lowest, int(number))
         if condition.operator is not Operator.GE:
-            last_year = min(last_year, int(number))
-    return range(first_year, last_year + 1) if is_limited else None
+            highest = min(highest, int(number))
+    return range(lowest, highest + 1) if is_limited else None
 
 
 # ---- what several names share

@@ -46,16 +46,16 @@ class LookupContext:
         return resolved
 
     def ask(self, endpoint: str, **payload: FieldValue) -> Any:  # noqa: ANN401 - its type depends on the endpoint
-        """The result of one call; raises `KgError`."""
+        """The result of one request; raises `KgError`."""
         return self.session.get(build_request(endpoint, **payload))
 
     def ask_all(self, endpoint: str, queries: Sequence[str | int]) -> list[Any]:
         """The results of one endpoint for many queries, in order; see `ask_each`."""
         return self.ask_each([build_request(endpoint, query=query) for query in queries])
 
-    def ask_each(self, calls: Sequence[Request]) -> list[Any]:
-        """The results of concurrent calls, in order; None for an unreadable one, `KgError` if all are."""
-        replies: list[Any] = list(self.session.get_all(calls))
+    def ask_each(self, requests: Sequence[Request]) -> list[Any]:
+        """The results of concurrent requests, in order; None for an unreadable one. Raises KgError: all are."""
+        replies: list[Any] = list(self.session.get_all(requests))
         faults = [reply for reply in replies if isinstance(reply, KgError)]
         if faults and len(faults) == len(replies):
             raise faults[0]
@@ -74,7 +74,7 @@ class LookupContext:
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """One statement's request to a table, and the `keys` that will be read, to avoid needless HTTP calls.
+    """One statement's request to a table, and the `keys` that will be read, to avoid needless requests.
 
     `names` has a name for each parameter, None: any. `conditions` are a hint: they are applied to all rows afterwards.
     `rows`: so many rows are enough, in the table's order; None: all of them.

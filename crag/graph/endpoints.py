@@ -20,9 +20,9 @@ FieldValue: TypeAlias = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: the endpoint's path and the fields of its body, sorted by name.
+    """One HTTP call: the endpoint's path and the fields of its body, sorted by name.
 
-    It is hashable: equal calls share one reply per batch. Make it with `build_request`.
+    It is hashable: equal requests share one reply per batch. Make it with `build_request`.
     """
 
     endpoint: str
@@ -30,7 +30,7 @@ class Request:
 
 
 def build_request(endpoint: str, **payload: FieldValue) -> Request:
-    """The call of `endpoint` with these fields, in any order.
+    """The request to `endpoint` with these fields, in any order.
 
     Example::
 

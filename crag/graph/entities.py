@@ -199,8 +199,9 @@ class _Candidate(NamedTuple):
     """A listing of the stock exchange; candidates sort from the least to the most likely one."""
 
     score: float
-    common_share: int
-    """0 for a common share, less for each word such as "warrant"."""
+    """Similarity to the name, from 0 to 1."""
+    commonness: int
+    """0 for a common share, -1 for each word such as "warrant"."""
     order: int
     """0 for the first listing of the reply, then -1, -2 ..."""
     listing: str
@@ -250,7 +251,7 @@ def _listings_of_class(context: LookupContext, shares: ShareClass) -> list[_Cand
     listings = [*listings, *context.ask("/finance/get_company_name", query=core)]
 
     ranked = _rank_listings(formal_name, list(dict.fromkeys(listings)))
-    similar = [candidate for candidate in ranked if candidate.score >= _COMPANY_FLOOR and not candidate.common_share]
+    similar = [candidate for candidate in ranked if candidate.score >= _COMPANY_FLOOR and candidate.commonness == 0]
     # "Paramount class b": of companies with like names the one that lists such a class
     similar.sort(key=lambda candidate: class_of_listing(candidate.listing) != shares.letter)
     if not similar:
@@ -325,25 +326,25 @@ def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
     if rivals and best.score < _NEARLY_CERTAIN and best.score - rivals[0].score < MARGIN:
         raise NotFoundError(f'"{name}" may be several companies: {quote_names(listings)}')
 
-    same_company = [
-        candidate
-        for candidate in candidates
-        if _company_words(candidate.listing) == company and candidate.common_share == best.common_share
-    ]
-    listing, ticker = _main_share(context, same_company)
+    same_company = [candidate for candidate in candidates if _company_words(candidate.listing) == company]
+    same_kind = [candidate for candidate in same_company if candidate.commonness == best.commonness]
+    listing, ticker = _main_share(context, same_kind)
     context.remark(f'"{name}" is read as {listing} ({ticker})')
     return ticker
 
 
 def _main_share(context: LookupContext, listings: Sequence[_Candidate]) -> tuple[str, str]:
-    """The first listing of a company and its ticker; one whose ticker names a class only if there is no other."""
+    """The first listing of a company and its ticker; one whose ticker names a class only if there is no other.
+
+    Raises NotFoundError: no listing has a ticker.
+    """
     tickers: list[tuple[str, str]] = []
     for candidate in listings:
         ticker = context.ask("/finance/get_ticker_by_name", query=candidate.listing)
         if ticker is None:
             continue
         tickers.append((candidate.listing, str(ticker)))
-        # Most companies need one call: "HEI/A" is not the share that "heico" means
+        # Most companies need one request: "HEI/A" is not the share that "heico" means
         if class_of_ticker(str(ticker)) is None:
             return tickers[-1]
 

@@ -15,8 +15,8 @@ from crag.graph.program_run import ProgramRun
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
 
-MAX_CALLS = 500
-"""HTTP calls for one question; each film of a person costs one."""
+MAX_REQUESTS = 500
+"""HTTP requests for one question; each film of a person costs one."""
 _MAX_THREADS = 16
 _GRACE_SECONDS = 0.2
 
@@ -32,10 +32,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """The results of a program, one per statement, and its HTTP calls (without cached ones)."""
+    """The results of a program, one per statement, and the number of its HTTP requests (without cached ones)."""
 
     results: tuple[Result, ...]
-    calls: int = 0
+    request_count: int = 0
 
 
 class Executor:
@@ -82,7 +82,7 @@ class Executor:
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
         """Run one task in its thread."""
-        session = KgSession(batch, MAX_CALLS)
+        session = KgSession(batch, MAX_REQUESTS)
         try:
             program = task.program
             if isinstance(program, str):
@@ -92,4 +92,4 @@ class Executor:
         except KgQueryError as error:
             # The program was given as text, and the text is wrong.
             results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
-        return ProgramResult(results, session.calls)
+        return ProgramResult(results, session.sent_count)

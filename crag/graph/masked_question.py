@@ -213,7 +213,7 @@ def meant_rows(
 
     # By the verb towards the opponents, such as "beat" or "lost to", else by the only result that is named.
     against = result_against_others(masked, meant)
-    letters = {against} if against else letters_of(masked.text)
+    letters = {against} if against else named_results(masked.text)
     if against or ("result" in keys and len(letters) == 1):
         meant = tuple(row for row in meant if row.cells.get("result") in letters)
 
@@ -223,8 +223,12 @@ def meant_rows(
     return meant
 
 
-def letters_of(text: str) -> set[str]:
-    """The results of games that a question names: W, L or D."""
+def named_results(text: str) -> set[str]:
+    """The results of games that a question names, by the graph's letters: "W" for won, "L" for lost, "D" for drawn.
+
+    >>> sorted(named_results("how often did they win or draw?"))
+    ['D', 'W']
+    """
     letters = set()
     for letter, words in (("W", WIN), ("L", LOSS), ("D", DRAW)):
         if words.search(text):
@@ -233,7 +237,10 @@ def letters_of(text: str) -> set[str]:
 
 
 def result_against_others(masked: MaskedQuestion, rows: Sequence[Row]) -> str | None:
-    """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
+    """The result, from A's side, of the games in "which teams beat A" ("L") and "which teams did A beat" ("W").
+
+    None for another question, and for rows that are no games.
+    """
     text = masked.core
     loses_to = _LOSES_TO.search(text)
     verb = loses_to or BEATS.search(text)
@@ -266,9 +273,9 @@ def _at_venue(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 def _against_opponents(masked: MaskedQuestion, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
-    team_words: set[str] = set()
-    for row in rows[:1]:
-        team_words.update(normalise_name(str(row.cells.get("team"))).split())
+    if not rows:
+        return rows
+    team_words = normalise_name(str(rows[0].cells.get("team"))).split()
 
     # The last word of an opponent's name, such as "lakers".
     opponents = {str(row.cells.get("opponent")) for row in rows}

@@ -14,10 +14,9 @@ from crag.core.queries import pacific_now
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, LanguageModel, prompt_for_trace
-from crag.graph.client import CallLimits, KgClient
-from crag.graph.derive import JUST_THE_VALUE, Derived, answer_from_values
+from crag.graph.client import KgClient, RequestLimits
+from crag.graph.derive import JUST_THE_VALUE, CallResults, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
-from crag.graph.language import Program
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
 from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates, with_nearest_games
@@ -94,7 +93,7 @@ class KnowledgeGraphPath:
         address: str,
         model: LanguageModel,
         dense: DenseEncoder | None = None,
-        limits: CallLimits | None = None,
+        limits: RequestLimits | None = None,
     ) -> None:
         self._settings = settings
         self._model = model
@@ -195,28 +194,22 @@ class KnowledgeGraphPath:
         if outcome is None:
             events = (*lookup.events, "the writer expects no answer in the graph")
             return replace(lookup, calls=("None",), events=events)
-        return self._with_results(
-            lookup,
-            query,
+        calls = CallResults(
+            query.text,
             written.domain,
             written.program,
             outcome.results,
+            today=query.asked_at.date() if query.asked_at else None,
         )
+        return self._with_results(lookup, query, calls)
 
-    def _with_results(
-        self,
-        lookup: Lookup,
-        query: Query,
-        domain: Domain,
-        program: Program,
-        results: Sequence[Result],
-    ) -> Lookup:
+    def _with_results(self, lookup: Lookup, query: Query, calls: CallResults) -> Lookup:
         """The lookup with the results of its program: facts, statuses and perhaps a direct answer."""
-        answer = self._find_answer(
-            query,
-            domain,
-            program,
-            results,
+        results = calls.results
+        answer = answer_from_values(
+            calls,
+            direct=self._settings.direct_answers,
+            derived=self._settings.derived_answers,
         )
 
         # A sort of an empty calendar says nothing new about it.
@@ -249,24 +242,6 @@ class KnowledgeGraphPath:
             text = self._model.truncate(fact.text, max_tokens)
             shortened.append(replace(fact, text=text))
         return tuple(shortened)
-
-    def _find_answer(
-        self,
-        query: Query,
-        domain: Domain,
-        program: Program,
-        results: Sequence[Result],
-    ) -> Derived | None:
-        """What the values answer by themselves; each way only if the settings allow it."""
-        return answer_from_values(
-            query.text,
-            domain,
-            program,
-            results,
-            query.asked_at.date() if query.asked_at else None,
-            direct=self._settings.direct_answers,
-            derived=self._settings.derived_answers,
-        )
 
 
 def _parse_domain(name: str | None) -> Domain | None:

@@ -243,9 +243,7 @@ class ProgramRun:
 
         shown_key = key if statement.select is not None or table.default_key == "value" else None
         text = verbalise(
-            table,
-            selection.matching,
-            selection.taken,
+            selection,
             shown_key,
             conditions=statement.conditions,
             count=values[0] if statement.count else None,
@@ -302,13 +300,13 @@ class ProgramRun:
         table = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(table.columns))
         inner_statement = replace(statement, select=select, conditions=())
-        selection = Selection(
+        inner_selection = Selection(
             table,
-            inner_rows,
-            inner_rows,
-            inner_rows,
+            fetched=inner_rows,
+            matching=inner_rows,
+            taken=inner_rows,
         )
-        return self._select(selection, inner_statement, call_text)
+        return self._select(inner_selection, inner_statement, call_text)
 
     # ---- the rows of a call
 

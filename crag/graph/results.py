@@ -80,7 +80,7 @@ class NoGameError(NotFoundError):
 
 
 class KgError(CallError):
-    """An HTTP call failed, which does not mean "no such thing"; the message names the endpoint."""
+    """An HTTP request failed, which does not mean "no such thing"; the message names the endpoint."""
 
     status = Status.KG_DOWN
 
@@ -94,7 +94,7 @@ class KgRequestError(KgError):
 class KgReplyError(KgError):
     """The reply is unusable: an error status such as 500, not JSON, cut short, too deep, too large, wrong shape.
 
-    The same call would get the same reply, so the batch caches it.
+    The same request would get the same reply, so the batch caches it.
     """
 
 
@@ -107,4 +107,4 @@ class KgUnreachableError(KgError):
 
 
 class KgTimeoutError(KgUnreachableError):
-    """No complete reply in the call's time."""
+    """No complete reply in the time of a request."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crag.graph.language import Average, Call, Key, Previous, Sort, Statement
+from crag.graph.language import Average, Call, Key, Previous, Sort, Statement, Take
 from crag.graph.results import Row, Value
 from crag.graph.schema import Column, Table, Type
 
@@ -24,7 +24,7 @@ class Selection:
 def taken_rows(
     groups: Sequence[list[Row]],
     matching: list[Row],
-    take: int | str | None,
+    take: Take,
     *,
     first: bool,
 ) -> list[Row]:

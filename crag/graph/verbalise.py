@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from crag.graph.conditions import cell_number
+from crag.graph.conditions import cell_number, means_true
 from crag.graph.language import Condition, Key, Operator
 from crag.graph.results import Row, Value
 from crag.graph.schema import NumberKind, Table, Type
+from crag.graph.statement_rows import Selection
 from crag.graph.wording import MAX_LISTED, format_number, is_worth_saying, key_in_words, readable, to_be
 
 MAX_CHARACTERS = 3_000
@@ -27,8 +28,6 @@ _MAX_ENTITIES = 3
 
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no sentence mentions."""
-_TRUE = frozenset({"true", "yes", "1"})
-"""What a condition on a flag may say for yes."""
 
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
@@ -42,9 +41,7 @@ _VERB_BEFORE_KEY = {**_VERB_BEFORE_VALUE, Operator.GE: "is above the", Operator.
 
 
 def verbalise(
-    table: Table,
-    rows: Sequence[Row],
-    taken: Sequence[Row],
+    selection: Selection,
     key: str | None,
     *,
     conditions: Sequence[Condition] = (),
@@ -53,12 +50,15 @@ def verbalise(
 ) -> str:
     """The result of a statement in sentences, at most about `MAX_CHARACTERS`.
 
-    `rows` match the `conditions`, `taken` were selected. `key` is None for whole records. `partial`: see `Result`.
+    `key` is None for whole records. The rows match the `conditions`. `count`, if one is asked for, is the number of
+    rows or of entries in the key's lists. `partial`: see `Result`.
 
     Example: one row of `get_movie` with the key "length" gives "The length of Jaws is 124 minutes. (Also known: release
     date 1975-06-20; ...)".
     """
-    speaker = _Speaker(table, conditions, partial)
+    rows = selection.matching
+    taken = selection.taken
+    speaker = _Speaker(selection.table, conditions, partial)
     if count is not None:
         text = speaker.say_count(
             rows,
@@ -74,7 +74,7 @@ def verbalise(
         text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
         # The model should know that this row is one of several
         unsaid_count = len(rows) - 1
-        if unsaid_count > 0 and table.take != "all":
+        if unsaid_count > 0 and selection.table.take != "all":
             text += f" ({unsaid_count:,} more {speaker.noun} match.)"
 
     if len(text) <= MAX_CHARACTERS:
@@ -397,7 +397,7 @@ def _asks_for_wins(table: Table, condition: Condition) -> bool:
     """Whether a condition selects the Oscar nominations that won."""
     if table.noun != "Oscar nominations" or condition.key != "winner" or condition.operator is not Operator.EQ:
         return False
-    return str(condition.value).casefold() in _TRUE
+    return isinstance(condition.value, str) and means_true(condition.value)
 
 
 def _tally_part(outcome: str, games: Sequence[Row]) -> str:

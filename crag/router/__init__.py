@@ -1,4 +1,4 @@
-"""Understands a question before any source is asked: domain, type and dynamism.
+"""Understands a question before any source is asked: domain, type, dynamism, and what can answer it.
 
 `open_router` returns the preset's router: trained classifiers (`encoder_router.py`), the language model
 (`prompt_router.py`), or one that does nothing.

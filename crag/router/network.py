@@ -101,8 +101,8 @@ class BertEncoder:
     def __init__(self, folder: Path, update: Tensors) -> None:
         config = json.loads((folder / "config.json").read_bytes())
         self.dimensions: int = config["hidden_size"]
-        self._layers = int(config["num_hidden_layers"])
-        self._heads = int(config["num_attention_heads"])
+        self._layer_count = int(config["num_hidden_layers"])
+        self._head_count = int(config["num_attention_heads"])
         self._epsilon: float = config["layer_norm_eps"]
 
         # Mapped, not read: a question needs few rows of the word embeddings, and after it none of the file.
@@ -156,7 +156,7 @@ class BertEncoder:
         is_token = batch.mask[:, None, None, :] == 1
         attention_bias = np.where(is_token, np.float32(0), np.float32(-1e9))
 
-        for number in range(self._layers):
+        for number in range(self._layer_count):
             layer = f"encoder.layer.{number}"
 
             # Each layer has two sublayers: attention, then a feed-forward network.
@@ -197,7 +197,7 @@ class BertEncoder:
     def _split_heads(self, states: Floats) -> Floats:
         """(questions, heads, tokens, dimensions of a head)."""
         questions, tokens, _ = states.shape
-        return states.reshape(questions, tokens, self._heads, -1).swapaxes(1, 2)
+        return states.reshape(questions, tokens, self._head_count, -1).swapaxes(1, 2)
 
     def _linear(self, states: Floats, name: str) -> Floats:
         """A linear layer. The questions' tokens are the rows of one matrix: one product is faster than many."""

@@ -109,14 +109,14 @@ def test_a_bad_line_is_named(tmp_path: Path, bad: bytes, message: str) -> None:
             list(reader(path))
 
 
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "cut.jsonl.bz2").write_bytes(bz2.compress(json.dumps({"a": 1}).encode())[:-3])
     for name in ("none.jsonl", "cut.jsonl.bz2"):
         with pytest.raises(DatasetError, match=rf"{name}: cannot be read: "):
             list(read_jsonl(tmp_path / name))
 
 
-def test_one_process_at_a_time(tmp_path: Path) -> None:
+def test_a_folder_is_locked_by_one_at_a_time_and_free_afterwards(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     with lock_folder(folder), pytest.raises(UserError, match="another process"), lock_folder(folder):
         pass

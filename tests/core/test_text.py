@@ -102,7 +102,7 @@ def test_what_the_heaps_are_known_by_is_true_of_all_of_unicode() -> None:
         ("Beyoncé — “quoted” नमस्ते e\u0301 \N{KATAKANA LETTER KA}\uff9e", None),
     ],
 )
-def test_clean(text: str, cleaned: str | None) -> None:
+def test_line_ends_are_one_and_what_nobody_sees_is_dropped(text: str, cleaned: str | None) -> None:
     assert clean(text) == (text if cleaned is None else cleaned)
 
 

@@ -1,6 +1,7 @@
 """The converters, on rows written in the formats of the public files, and on the real files where they are there."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from crag.facts.tables import TableError
 from crag.text.matching import plain_name
 
 PUBLIC = Path(__file__).parents[3] / "shared/data/public"
+OSCAR_HEADER = "year_film,year_ceremony,ceremony,category,name,film,winner\n"
 GRAMMY_HEADER = "year,title,category,nominee,artist,workers,winner\n"
 
 
@@ -59,7 +61,7 @@ SENTENCE = (
 )
 
 
-def test_companies(tmp_path: Path) -> None:
+def test_figures_in_sentences_become_a_table_of_companies(tmp_path: Path) -> None:
     data = json.dumps({"ticker_info_map": {"ex": SENTENCE}})
     assert build_companies(source(tmp_path, data), tmp_path / "out", as_of="1 March 2024") == 1
     assert paragraphs(tmp_path / "out")["example inc."] == (
@@ -68,10 +70,18 @@ def test_companies(tmp_path: Path) -> None:
     )
 
 
+def test_a_figure_that_is_not_a_number_is_unknown(tmp_path: Path) -> None:
+    sentence = SENTENCE.replace("1234567.5", "nan").replace("-0.5", "NaN").replace("unknown", "infinity")
+    build_companies(source(tmp_path, json.dumps({"ticker_info_map": {"ex": sentence}})), tmp_path / "out", as_of="")
+    assert paragraphs(tmp_path / "out")["example inc."] == (
+        "The name is example inc. The ticker symbol is EX. The price to earnings ratio is infinity."
+    )
+
+
 COMPANIES = "Name,Ticker Symbol,Market Capitalisation,Earnings per Share,Price to Earnings Ratio\n"
 
 
-def test_companies_of_a_table(tmp_path: Path) -> None:
+def test_figures_in_a_csv_file_become_the_same_table(tmp_path: Path) -> None:
     table = tmp_path / "figures.csv"
     table.write_text(f'{COMPANIES}Kite Works,kite,"$1,200,000,000",2.5,n/a\n', encoding="utf-8")
     assert build_companies(table, tmp_path / "out", as_of="1 March 2024") == 1
@@ -109,12 +119,30 @@ def test_films_with_and_without_credits_and_with_broken_rows(tmp_path: Path) -> 
 def test_a_wrong_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r'source, line 1: the header has no columns "category", "ceremony"'):
         build_oscars(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out")
+    without_figures = "id,title,original_title,release_date,original_language,genres\n"
+    with pytest.raises(TableError, match='has no columns "budget", "revenue", "runtime"'):
+        build_films(source(tmp_path, without_figures), tmp_path / "out", None)
     with pytest.raises(TableError, match="ticker_info_map"):
         build_companies(source(tmp_path, "{}"), tmp_path / "out", "")
     with pytest.raises(TableError, match="Invalid JSON"):
         build_companies(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out", "")
     with pytest.raises(TableError, match="cannot be read"):
         build_grammys(tmp_path / "absent.csv", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("build", "text", "message"),
+    [
+        (build_oscars, f"{OSCAR_HEADER}1970,1971,43rd,DIRECTING,Jane Doe,Deep,True\n", "line 2, \"ceremony\": '43rd'"),
+        (build_oscars, f"{OSCAR_HEADER}1970,,43,DIRECTING,Jane Doe,Deep,True\n", "line 2, \"year_ceremony\": ''"),
+        (build_grammys, f"{GRAMMY_HEADER}\nsoon,62nd,Best Song,Hum,Jane Doe,,True\n", "line 3, \"year\": 'soon'"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named_with_its_line(
+    tmp_path: Path, build: Callable[[Path, Path], int], text: str, message: str
+) -> None:
+    with pytest.raises(TableError, match=f"source, {message} is not a whole number"):
+        build(source(tmp_path, text), tmp_path / "out")
 
 
 def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+"""A mention is linked by its exact name, then by a part of one, then by similarity."""
+
 import pytest
 
 from crag.core.deadline import Deadline

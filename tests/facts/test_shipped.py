@@ -1,3 +1,5 @@
+"""Facts of the shipped tables for questions, and folders of tables that a preset brings along."""
+
 import json
 from pathlib import Path
 

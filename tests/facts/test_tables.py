@@ -1,3 +1,5 @@
+"""Folders of tables: what is read from them, what is refused, and the paragraphs that entities give."""
+
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

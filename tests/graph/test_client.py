@@ -1,4 +1,4 @@
-"""The client against real sockets: whatever the server does, a call ends in time, in a result or in a named error."""
+"""The client against real sockets: whatever the server does, a request ends in time, in a result or a named error."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crag.core.deadline import Deadline
-from crag.graph.client import FAILURES_THAT_BREAK, CallLimits, KgClient, KgSession, read_result
+from crag.graph.client import FAILURES_THAT_BREAK, KgClient, KgSession, RequestLimits, read_result
 from crag.graph.endpoints import Json, Request, build_request
 from crag.graph.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from tests.graph.faulty_server import FAULTS, Fault, FaultyServer, unused_address
@@ -24,8 +24,8 @@ LONG = 30.0
 """A deadline that no test means to reach."""
 
 
-def limits(**changed: Any) -> CallLimits:
-    return CallLimits(**{"seconds": 6.0, "concurrency": 4} | changed)
+def limits(**changed: Any) -> RequestLimits:
+    return RequestLimits(**{"seconds": 6.0, "concurrency": 4} | changed)
 
 
 def ask(name: str) -> Request:
@@ -45,9 +45,9 @@ def client(server: FaultyServer) -> Iterator[KgClient]:
         yield client
 
 
-def get(client: KgClient, call: Request) -> Json:
+def get(client: KgClient, request: Request) -> Json:
     batch = client.batch(Deadline(LONG))
-    return KgSession(batch, 9).get(call)
+    return KgSession(batch, 9).get(request)
 
 
 ERRORS: dict[Fault, type[KgError]] = {
@@ -65,15 +65,15 @@ ERRORS: dict[Fault, type[KgError]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_one_named_error_and_passes(server: FaultyServer, fault: Fault) -> None:
     server.results["/finance/get_eps"] = 22.95
-    call = build_request("/finance/get_eps", query="META")
-    # One call at a time: were it never to end, nothing could be asked any more.
+    request = build_request("/finance/get_eps", query="META")
+    # One request at a time: were it never to end, nothing could be asked any more.
     with KgClient(server.url, limits(concurrency=1, seconds=0.6)) as client:
         server.fault = fault
         with pytest.raises(KgError, match="/finance/get_eps") as caught:
-            get(client, call)
+            get(client, request)
         assert type(caught.value) is ERRORS.get(fault, KgReplyError)
         server.fault = None
-        assert get(client, call) == 22.95
+        assert get(client, request) == 22.95
     assert all(payload != "GET" for _, payload in server.requests), "a redirect was followed"
 
 
@@ -87,7 +87,7 @@ def test_proxies_of_the_environment_are_not_used(server: FaultyServer, monkeypat
 
 
 def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: KgClient) -> None:
-    """Each asks 6 own things and 4 that all ask: 16 x 6 + 4 calls, never more than 4 at once, all in order."""
+    """Each asks 6 own things and 4 that all ask: 16 x 6 + 4 requests, never more than 4 at once, all in order."""
     server.seconds = 0.01
     batch = client.batch(Deadline(LONG))
 
@@ -95,12 +95,12 @@ def test_sixteen_questions_share_bound_and_cache(server: FaultyServer, client: K
         names = [f"{number} {name}" for name in "abcdef"] + list("wxyz")
         question = KgSession(batch, 10)
         results = question.get_all([ask(name) for name in names])
-        return results == [{"name": name} for name in names], question.calls
+        return results == [{"name": name} for name in names], question.sent_count
 
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(run, range(16)))
     assert all(right for right, _ in outcomes)
-    assert len(server.requests) == sum(calls for _, calls in outcomes) == 100
+    assert len(server.requests) == sum(sent for _, sent in outcomes) == 100
     assert 1 < server.most_at_once <= 4
 
 
@@ -117,13 +117,13 @@ def test_only_what_may_pass_is_tried_again_and_forgotten(server: FaultyServer, f
     assert (again == {"name": "a"}) is (fault in {"hang", "503", "drop"})
 
 
-def test_a_question_is_held_to_its_calls_but_the_cache_is_free(client: KgClient) -> None:
+def test_a_question_is_held_to_its_requests_but_the_cache_is_free(client: KgClient) -> None:
     batch = client.batch(Deadline(LONG))
     question = KgSession(batch, 2)
     *good, refused = question.get_all([ask("a"), ask("b"), ask("a"), ask("c")])
     assert good == [{"name": "a"}, {"name": "b"}, {"name": "a"}]
-    assert "used up its calls" in str(refused)
-    assert question.calls == 2
+    assert "used up its requests" in str(refused)
+    assert question.sent_count == 2
     assert KgSession(batch, 1).get(ask("c")) == {"name": "c"}, "one question's limit is not another's"
     assert question.get(ask("c")) == {"name": "c"}
 
@@ -137,7 +137,7 @@ def test_the_deadline_ends_the_wait_and_frees_the_connections(server: FaultyServ
         session = KgSession(batch, 99)
         results = finish(lambda: session.get_all([ask(f"{number}") for number in range(20)]))
         assert all(isinstance(result, KgUnreachableError) for result in results)
-        assert len(server.requests) <= 2, "calls that were waiting went out after the deadline"
+        assert len(server.requests) <= 2, "requests that were waiting went out after the deadline"
         server.fault = None
         assert get(client, ask("a")) == {"name": "a"}
 
@@ -176,7 +176,7 @@ def test_closing_wakes_those_who_wait_and_leaves_no_thread(server: FaultyServer)
     question = KgSession(client.batch(Deadline(LONG)), 9)
     with ThreadPoolExecutor(2) as threads:
         waiting = [threads.submit(question.get_all, [ask(name)]) for name in "ab"]
-        while question.calls < 2 or not server.requests:
+        while question.sent_count < 2 or not server.requests:
             time.sleep(0.01)
         client.close()
         results = [result for one in waiting for result in one.result()]
@@ -186,14 +186,14 @@ def test_closing_wakes_those_who_wait_and_leaves_no_thread(server: FaultyServer)
 
 
 class TestDeadServer:
-    """After three calls in a row without a reply the batch stops asking."""
+    """After three requests in a row without a reply the batch stops asking."""
 
     def test_the_rest_of_the_batch_fails_at_once(self, server: FaultyServer) -> None:
         server.fault = "hang"
         with KgClient(server.url, limits(concurrency=1, seconds=0.3)) as client, ThreadPoolExecutor(16) as threads:
             batch = client.batch(Deadline(LONG))
-            calls = [[ask(f"{number} {name}") for name in "abcdefgh"] for number in range(16)]
-            results = [result for some in threads.map(KgSession(batch, 999).get_all, calls) for result in some]
+            requests = [[ask(f"{number} {name}") for name in "abcdefgh"] for number in range(16)]
+            results = [result for some in threads.map(KgSession(batch, 999).get_all, requests) for result in some]
         assert all(isinstance(result, KgUnreachableError) for result in results)
         assert sum("stopped answering" in str(result) for result in results) == len(results) - FAILURES_THAT_BREAK
         assert len(server.requests) == FAILURES_THAT_BREAK
@@ -211,7 +211,7 @@ class TestDeadServer:
         assert failed == [FAILURES_THAT_BREAK, 1, 5, FAILURES_THAT_BREAK]
 
     def test_a_slow_server_is_not_a_dead_one(self, server: FaultyServer) -> None:
-        """Five calls time out together, but a sixth that was sent with them was answered meanwhile."""
+        """Five requests time out together, but a sixth that was sent with them was answered meanwhile."""
         server.results[PATH] = lambda payload: None if payload["query"] == "quick" else server.stopped.wait(20)
         with KgClient(server.url, limits(concurrency=6, seconds=1.5)) as client:
             batch = client.batch(Deadline(LONG))

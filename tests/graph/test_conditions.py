@@ -88,7 +88,9 @@ def test_a_cell_meets_a_condition(case: str) -> None:
         (1, EQ, None, False),
     ],
 )
-def test_two_keys(ours: Cell, operator: Operator, theirs: Cell, expected: bool) -> None:
+def test_two_cells_of_a_row_are_compared_as_numbers_and_strictly(
+    ours: Cell, operator: Operator, theirs: Cell, expected: bool
+) -> None:
     cells = {"GF": ours, "GA": theirs}
     assert passes("sports", "get_soccer_on_date", cells, Condition(operator, "GF", Key("GA"))) is expected
 
@@ -102,7 +104,7 @@ def test_two_keys(ours: Cell, operator: Operator, theirs: Cell, expected: bool) 
         ("date", True, "02134"),  # by another name of the key
     ],
 )
-def test_order(key: str, *, descending: bool, order: str) -> None:
+def test_ties_go_by_release_date_and_rows_without_the_key_come_last(key: str, *, descending: bool, order: str) -> None:
     films = [(5, "2000-05"), (None, "1999"), (70, "2000"), (5, "1998-01-01"), (5, None)]
     rows = [Row(str(place), {"revenue": a, "release_date": b}) for place, (a, b) in enumerate(films)]
     found = comparer("movie", "get_movie").ordered(rows, key, descending=descending)

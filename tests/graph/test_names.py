@@ -25,7 +25,7 @@ from tests.graph.faulty_server import FaultyServer
         ("new york", "nba", "New York Knicks"),
     ],
 )
-def test_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
+def test_a_team_in_common_use_has_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
     assert team_spelling(name, league) == (spelling, True)
 
 
@@ -80,7 +80,7 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         ("gap", "GAP"),  # a word that is a ticker
     ],
 )
-def test_names_of_a_company(name: str, ticker: str) -> None:
+def test_a_name_or_symbol_of_a_company_leads_to_its_ticker(name: str, ticker: str) -> None:
     assert ticker_of(name)[0] == ticker
 
 
@@ -136,6 +136,6 @@ best != DIRECTING
 
 
 @pytest.mark.parametrize("case", AWARDS.strip().splitlines())
-def test_names_of_awards(case: str) -> None:
+def test_an_award_is_the_same_under_any_of_its_names(case: str) -> None:
     asked, sign, official = re.split(" (==|!=) ", case)
     assert same_category(asked, official) is (sign == "==")

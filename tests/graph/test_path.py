@@ -1,12 +1,16 @@
 """What a lookup holds as its answer, and how the trace will explain it."""
 
+from pathlib import Path
+
 import pytest
 
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_row
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
+from crag.graph import open_knowledge_graph
 from crag.graph.derive import JUST_THE_VALUE
 from crag.graph.path import KnowledgeGraphPath
+from crag.graph.writing import BankError
 from crag.settings import KnowledgeGraphSettings, ScriptedEngine
 
 COMPARED = 'get_movie("the red kite")["revenue"]\nget_movie("the red kite 2")["revenue"]'
@@ -28,7 +32,7 @@ ASKED = 'get_movie("the red kite")["length"]'
         ),
     ],
 )
-def test_answers_as_far_as_the_settings_allow(
+def test_values_are_answers_as_far_as_the_settings_allow(
     graph_address: str, question: str, calls: str, switches: dict[str, bool], answer: str | None, reason: str
 ) -> None:
     settings = KnowledgeGraphSettings.model_validate(switches)
@@ -38,3 +42,11 @@ def test_answers_as_far_as_the_settings_allow(
     lookup = path.look_up([query], ["movie"], Deadline(600.0))[0]
     path.close()
     assert (lookup.direct_answer, lookup.direct_reason) == (answer, reason)
+
+
+def test_a_missing_folder_of_examples_is_not_blamed_on_the_address(tmp_path: Path) -> None:
+    writer = {"selection": "fixed", "fixed_examples": str(tmp_path / "none")}
+    settings = KnowledgeGraphSettings.model_validate({"writer": writer})
+    model = ScriptedLanguageModel(ScriptedEngine(engine="scripted"))
+    with pytest.raises(BankError, match=r"^\S+/none/movie\.toml: cannot be read: No such file or directory$"):
+        open_knowledge_graph(settings, model, None, "http://127.0.0.1:8000")

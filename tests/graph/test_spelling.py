@@ -17,14 +17,14 @@ NAMES = [
 
 
 class Searching:
-    """A context whose server has `NAMES` only; counts the calls."""
+    """A context whose server has `NAMES` only; counts the requests."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.request_count = 0
         self._search = NameSearch(NAMES)
 
     def ask(self, _: str, query: str) -> list[str]:
-        self.calls += 1
+        self.request_count += 1
         return self._search(query)
 
 
@@ -32,7 +32,7 @@ def found(name: str) -> tuple[str | None, int]:
     context: Any = Searching()
     names = search_names(context, "/music/search_artist_entity_by_name", name)
     match = best_match(name, names)
-    return (names[match.position] if match else None), context.calls
+    return (names[match.position] if match else None), context.request_count
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_one_wrong_letter_in_a_short_word_is_read_where_one_person_alone_fits(
         assert find_person(context, "joen kite")["name"] == expected
 
 
-def test_a_name_that_is_found_as_it_is_costs_one_call() -> None:
+def test_a_name_that_is_found_as_it_is_costs_one_request() -> None:
     assert found("red kite") == ("Red Kite", 1)
     assert found("nobody")[1] == 2
 

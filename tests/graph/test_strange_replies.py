@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from crag.graph.client import KgSession, read_result
-from crag.graph.derive import answer_from_values
+from crag.graph.client import KgSession, RequestResult, read_result
+from crag.graph.derive import CallResults, answer_from_values
 from crag.graph.endpoints import Json, Request
 from crag.graph.language import parse
 from crag.graph.program_run import ProgramRun
@@ -46,23 +46,23 @@ class Graph(KgSession):
         self.replies: dict[Request, Json] = {}
         self.changed: tuple[Request, Position, str] | None = None
 
-    def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
-        return [self._result(call) for call in calls]
+    def get_all(self, requests: Sequence[Request]) -> list[RequestResult]:
+        return [self._result(request) for request in requests]
 
-    def _result(self, call: Request) -> Json | KgError:
+    def _result(self, request: Request) -> RequestResult:
         try:
-            reply: Json = self.answers[call.endpoint](**dict(call.payload))
+            reply: Json = self.answers[request.endpoint](**dict(request.payload))
             text = json.dumps(reply, allow_nan=False)
         except ValueError:
             return KgReplyError("status 500")
 
-        self.replies[call] = json.loads(text)
-        if self.changed is not None and self.changed[0] == call:
+        self.replies[request] = json.loads(text)
+        if self.changed is not None and self.changed[0] == request:
             _, position, strange = self.changed
             with_gap = json.dumps(_replaced(json.loads(text), position))
             text = with_gap.replace(f'"{PLACEHOLDER}"', strange)
         try:
-            return read_result(call.endpoint, f'{{"result": {text}}}'.encode())
+            return read_result(request.endpoint, f'{{"result": {text}}}'.encode())
         except KgError as error:
             return error
 
@@ -111,12 +111,12 @@ def test_a_strange_value_anywhere_in_a_reply_costs_the_call_at_most(answers: Map
         graph = Graph(answers)
         ProgramRun(domain, WEDNESDAY, graph).run(program)
 
-        for call, reply in list(graph.replies.items()):
+        for request, reply in list(graph.replies.items()):
             for position in _positions(reply):
                 for strange in rng.sample(STRANGE, TRIED_PER_VALUE):
-                    graph.changed = (call, position, strange)
+                    graph.changed = (request, position, strange)
                     results = ProgramRun(domain, WEDNESDAY, graph).run(program)
-                    answer_from_values("how many?", domain, program, results, WEDNESDAY.date())
+                    answer_from_values(CallResults("how many?", domain, program, results, WEDNESDAY.date()))
                     seen |= {result.status for result in results}
     assert seen == ALLOWED
 

@@ -4,8 +4,10 @@ from random import Random
 
 import pytest
 
+from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, Row
 from crag.graph.schema import Column, Domain, load_schema
+from crag.graph.statement_rows import Selection
 from crag.graph.verbalise import MAX_CHARACTERS, verbalise
 from crag.graph.wording import format_money, format_number, readable
 
@@ -13,13 +15,25 @@ from crag.graph.wording import format_money, format_number, readable
 def test_long_lists_are_cut_and_counted() -> None:
     table = load_schema("finance").tables["get_stock_dividend"]
     rows = [Row("ABC", {"date": f"20{n:02}-01-01", "value": n / 100}) for n in range(1, 61)]
-    text = verbalise(table, rows, rows, "value")
+    text = verbalise(Selection(table, rows, rows, rows), "value")
     assert text.startswith("60 dividends of ABC.")
     assert "and 35 more. The sum is $18.30, the average $0.305, the lowest $0.01, the highest $0.6." in text
     members = tuple(f"Member {n}" for n in range(1000))
     person = load_schema("music").tables["get_person"]
-    said = verbalise(person, [row := Row("X", {"members": members})], [row], "members")
+    rows = [Row("X", {"members": members})]
+    said = verbalise(Selection(person, rows, rows, rows), "members")
     assert said.endswith("Member 24 and 975 more.")
+
+
+@pytest.mark.parametrize(
+    ("winner", "said"),
+    [("true", "Oscar wins of Jaws is 1."), ("won", "Oscar wins of Jaws is 1."), ("no", "winner is no")],
+)
+def test_nominations_that_are_selected_as_won_are_called_wins(winner: str, said: str) -> None:
+    table = load_schema("movie").tables["get_movie_person_oscar"]
+    rows = [Row("Jaws", {"film": "Jaws", "winner": winner != "no"})]
+    conditions = (Condition(Operator.EQ, "winner", winner),)
+    assert said in verbalise(Selection(table, rows, rows, rows), None, conditions=conditions, count=1)
 
 
 def test_every_text_is_bounded() -> None:
@@ -30,7 +44,7 @@ def test_every_text_is_bounded() -> None:
             rows = [Row("e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
-                    assert len(verbalise(table, rows, taken, key)) <= MAX_CHARACTERS + 60
+                    assert len(verbalise(Selection(table, rows, rows, taken), key)) <= MAX_CHARACTERS + 60
 
 
 def column(place: str) -> Column:
@@ -53,14 +67,39 @@ def column(place: str) -> Column:
         ("get_person.lifespan", ("1990", None), "1990 to unknown"),
     ],
 )
-def test_values(place: str, value: Cell, text: str) -> None:
+def test_a_value_is_written_as_its_column_says(place: str, value: Cell, text: str) -> None:
     assert readable(value, column(place)) == text
 
 
-def test_numbers_and_money() -> None:
-    numbers = (1234567, 3.14159, 0.03412, -7, 0, -12345.5, -0.034125, 1e15)
-    shown = "1,234,567 3.142 0.03412 -7 0 -12,345.5 -0.03413 1,000,000,000,000,000"
-    assert " ".join(map(format_number, numbers)) == shown
-    assert format_number(1e300)
-    amounts = (1234.5, 1200, 0.0341, -5, -2.5, 0.999, 1.999, 0)
-    assert " ".join(map(format_money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1234567, "1,234,567"),
+        (3.14159, "3.142"),
+        (0.03412, "0.03412"),
+        (-7, "-7"),
+        (0, "0"),
+        (-12345.5, "-12,345.5"),
+        (-0.034125, "-0.03413"),
+        (1e15, "1,000,000,000,000,000"),
+    ],
+)
+def test_a_number_has_separators_and_no_more_decimals_than_say_something(number: float, text: str) -> None:
+    assert format_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (1234.5, "$1,234.50"),
+        (1200, "$1,200"),
+        (0.0341, "$0.0341"),
+        (-5, "-$5"),
+        (-2.5, "-$2.50"),
+        (0.999, "$0.999"),
+        (1.999, "$2.00"),
+        (0, "$0"),
+    ],
+)
+def test_money_has_cents_if_it_is_not_whole_and_more_digits_below_a_dollar(amount: float, text: str) -> None:
+    assert format_money(amount) == text

@@ -15,7 +15,7 @@ from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.graph import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGraph, open_knowledge_graph
-from crag.graph.client import CallLimits
+from crag.graph.client import RequestLimits
 from crag.graph.context import LookupContext, TableQuery
 from crag.graph.results import Row, Status
 from crag.graph.tables import movie
@@ -61,7 +61,7 @@ def agent_with(
     assert isinstance(settings.language_model, ScriptedEngine)
     model = WatchedModel(model or ScriptedLanguageModel(settings.language_model))
     if isinstance(graph, str):
-        graph = KnowledgeGraphPath(graph_settings, graph, model, limits=CallLimits(seconds=1.0))
+        graph = KnowledgeGraphPath(graph_settings, graph, model, limits=RequestLimits(seconds=1.0))
     agent = CragAgent(settings, model, web(settings.web, None, None, model), Classified(domain), graph)
     agent.warm_up()
     yield agent

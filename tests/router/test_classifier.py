@@ -16,9 +16,7 @@ QUESTIONS = ["who directed the film ?", "what is the share price of acme today ?
 
 
 @pytest.mark.parametrize("buckets", [0, 64])
-def test_a_batch_says_what_its_questions_say_one_by_one(
-    bert: Path, tmp_path: Path, buckets: int
-) -> None:  # fmt: skip
+def test_a_batch_says_what_its_questions_say_one_by_one(bert: Path, tmp_path: Path, buckets: int) -> None:
     trained = Classifier(build_classifier(tmp_path, buckets=buckets), encoder_folder=bert)
     together = trained.probabilities(QUESTIONS)
     assert set(together) == set(FIELD_CLASSES)

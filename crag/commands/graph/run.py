@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     report = {
         "statements": [_statement(result) for result in outcome.results],
-        "http_calls": outcome.calls,
+        "http_calls": outcome.request_count,
     }
     print(json.dumps(report, ensure_ascii=False, indent=1))
     return max((_EXIT[result.status] for result in outcome.results), default=0)

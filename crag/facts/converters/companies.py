@@ -53,7 +53,7 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
 
 def _read_csv(source: Path, as_of: str) -> list[Row]:
     rows: list[Row] = []
-    for company in read_table_rows(source, (*_NAMES, *_FIGURE_COLUMNS)):
+    for _, company in read_table_rows(source, (*_NAMES, *_FIGURE_COLUMNS)):
         capitalisation, earnings, ratio = (_read_figure(source, company, column) for column in _FIGURE_COLUMNS)
         rows.append(_build_row(company["name"], company["ticker_symbol"], (capitalisation, earnings, ratio), as_of))
     return rows

@@ -9,7 +9,10 @@ from crag.facts.tables import VALUE_SEPARATOR, EntityTable, Row, read_table_rows
 LEAD_ACTORS = 4
 """The cast is in the order of the credits."""
 
-_FILM_COLUMNS = ("id", "title", "original_title", "release_date", "original_language", "genres")
+_FILM_COLUMNS = (
+    *("id", "title", "original_title", "release_date", "original_language", "genres"),
+    *("runtime", "budget", "revenue"),
+)
 _NO_CREDITS = {"cast": "", "crew": ""}
 
 
@@ -20,10 +23,11 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
     """
     credits_by_id: dict[str, Row] = {}
     if credits_file:
-        credits_by_id = {row["id"]: row for row in read_table_rows(credits_file, ("id", "cast", "crew"))}
+        for row in read_table_rows(credits_file, ("id", "cast", "crew")):
+            credits_by_id[row.cells["id"]] = row.cells
 
     rows: list[Row] = []
-    for film in read_table_rows(source, _FILM_COLUMNS):
+    for _, film in read_table_rows(source, _FILM_COLUMNS):
         is_whole = film["title"] and film["id"].isdecimal()
         if is_whole:
             film_credits = credits_by_id.get(film["id"], _NO_CREDITS)

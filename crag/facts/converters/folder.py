@@ -1,12 +1,15 @@
 """Writes a table into a folder of tables, and formats figures; the converters share it."""
 
 import csv
+import re
 import shutil
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import cast
 
-from crag.core.files import write_json
+from crag.core.csv_files import CsvRow
+from crag.core.files import shorten_repr, write_json
 from crag.facts.tables import (
     INDEX,
     INDEX_FORMAT,
@@ -17,6 +20,8 @@ from crag.facts.tables import (
     TableError,
     read_index,
 )
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def write_table(folder: Path, file_name: str, rows: Sequence[Row], table: TableDescription) -> int:
@@ -59,13 +64,24 @@ def full_award_table(name: str, prize: str, suffix: str, dataset: str) -> AwardT
     return shipped.model_copy(update=labels)
 
 
+def read_whole_number(source: Path, row: CsvRow, column: str) -> int:
+    """The whole number in a cell, such as a year. Raises TableError: there is none; it names file, line and column."""
+    cell = row.cells[column]
+    if not _WHOLE_NUMBER.fullmatch(cell):
+        raise TableError(f'{source}, line {row.line}, "{column}": {shorten_repr(cell)} is not a whole number')
+    return int(cell)
+
+
 def number_or_empty(text: str) -> str:
-    """The text if it is a number, else an empty string."""
+    """The text if it is a number, else an empty string.
+
+    ``infinity`` is one: the price-to-earnings ratio of a company without earnings. ``nan`` is none.
+    """
     try:
-        float(text)
+        is_number = not isnan(float(text))
     except ValueError:
         return ""
-    return text
+    return text if is_number else ""
 
 
 def dollars_or_empty(text: str) -> str:

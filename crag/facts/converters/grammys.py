@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from crag.facts.converters.folder import full_award_table, write_table
+from crag.facts.converters.folder import full_award_table, read_whole_number, write_table
 from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
 
 FIRST_CEREMONY = 1959
@@ -33,16 +33,20 @@ def build_grammys(source: Path, out: Path) -> int:
     The file marks every row as a winner, even in its last year, where it lists all nominees. There the first of more
     than two is the winner; two are a tie.
     """
-    source_rows = list(read_table_rows(source, _GRAMMY_COLUMNS))
+    source_rows: list[Row] = []
+    for numbered_row in read_table_rows(source, _GRAMMY_COLUMNS):
+        read_whole_number(source, numbered_row, "year")  # raises, while the line is known
+        source_rows.append(numbered_row.cells)
+
     artists = {row["artist"].strip().lower() for row in source_rows}
-    nominees = Counter((row["year"], row["category"]) for row in source_rows)
+    nominee_counts = Counter((row["year"], row["category"]) for row in source_rows)
 
     rows: list[Row] = []
     awards_with_winner: set[tuple[str, str]] = set()
     for row in source_rows:
         award = (row["year"], row["category"])
         is_first = award not in awards_with_winner
-        is_tie = nominees[award] <= _MOST_TIED_WINNERS
+        is_tie = nominee_counts[award] <= _MOST_TIED_WINNERS
         awards_with_winner.add(award)
         rows.append(_award_row(row, artists, won=is_first or is_tie))
 

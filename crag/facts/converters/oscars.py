@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.facts.converters.folder import full_award_table, write_table
+from crag.core.csv_files import CsvRow
+from crag.facts.converters.folder import full_award_table, read_whole_number, write_table
 from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
 from crag.text.matching import category_title, other_category_names
 
@@ -43,23 +44,25 @@ _NOT_NAMES = frozenset({"", "producer", "producers"})
 
 def build_oscars(source: Path, out: Path) -> int:
     """The Academy Awards; returns the number of rows. Raises TableError."""
-    rows = [_award_row(row) for row in read_table_rows(source, _OSCAR_COLUMNS)]
+    rows = [_award_row(source, row) for row in read_table_rows(source, _OSCAR_COLUMNS)]
     table = full_award_table("oscars", "Academy Award", "", "the-oscar-award")
     aliases = _all_aliases(rows, table.aliases)
     with_aliases = table.model_copy(update={"aliases": aliases})
     return write_table(out, "oscars.csv", rows, with_aliases)
 
 
-def _award_row(row: Row) -> Row:
+def _award_row(source: Path, row: CsvRow) -> Row:
+    ceremony = read_whole_number(source, row, "ceremony")
+    cells = row.cells
     return {
-        "award": oscar_award(row["category"]),
-        "ceremony": f"{_ordinal(int(row['ceremony']))} Academy Awards",
-        "year": row["year_ceremony"],
-        "work_year": row["year_film"],
-        "work": row["film"],
-        "winner": VALUE_SEPARATOR.join(oscar_winners(row["name"])),
+        "award": oscar_award(cells["category"]),
+        "ceremony": f"{_ordinal(ceremony)} Academy Awards",
+        "year": str(read_whole_number(source, row, "year_ceremony")),
+        "work_year": str(read_whole_number(source, row, "year_film")),
+        "work": cells["film"],
+        "winner": VALUE_SEPARATOR.join(oscar_winners(cells["name"])),
         "performer": "",
-        "result": "won" if row["winner"] == "True" else "nominated",
+        "result": "won" if cells["winner"] == "True" else "nominated",
     }
 
 

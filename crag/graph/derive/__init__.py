@@ -4,19 +4,26 @@ Small models compare and count badly. A rule gives an answer only if all values 
 unambiguous; the first answer wins. `crag.text.reasoning` does the arithmetic.
 """
 
-import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from crag.graph.derive import comparison, games, infobox, values
 from crag.graph.derive.direct import value_itself
 from crag.graph.derive.games import may_be_outdated
-from crag.graph.derive.readings import Derived, Reading, RuleInputs, read_inputs
+from crag.graph.derive.readings import CallResults, Derived, Reading, RuleInputs, read_inputs
 from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
-from crag.graph.schema import Domain
 
-__all__ = ["JUST_THE_VALUE", "Derived", "answer_from_values", "derived_answer", "direct_answer", "may_be_outdated"]
+__all__ = [
+    "JUST_THE_VALUE",
+    "CallResults",
+    "Derived",
+    "answer_from_values",
+    "derived_answer",
+    "direct_answer",
+    "may_be_outdated",
+]
 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
 """The reason of an answer that no rule computed."""
@@ -48,11 +55,7 @@ _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
 def answer_from_values(
-    question: str,
-    domain: Domain,
-    program: Program,
-    results: Sequence[Result],
-    today: dt.date | None = None,
+    calls: CallResults,
     *,
     direct: bool = True,
     derived: bool = True,
@@ -60,66 +63,35 @@ def answer_from_values(
     """The requested value itself, else one that rules compute, each only if allowed; None if neither is sure.
 
     None also for a last game that is too long ago to be the last one: the graph then probably lacks later games.
-    `today` is the day on which the question is asked.
     """
-    if today is not None and may_be_outdated(program, results, today):
+    if calls.today is not None and may_be_outdated(calls.program, calls.results, calls.today):
         return None
 
     if direct:
-        value = direct_answer(question, domain, program, results)
+        value = direct_answer(calls)
         if value is not None:
             return Derived(value, JUST_THE_VALUE)
-    return derived_answer(question, domain, program, results, today) if derived else None
+    return derived_answer(calls) if derived else None
 
 
-def direct_answer(
-    question: str,
-    domain: Domain,
-    program: Program,
-    results: Sequence[Result],
-) -> str | None:
+def direct_answer(calls: CallResults) -> str | None:
     """The values of a single call in words if they answer the question by themselves, else None."""
-    inputs = read_inputs(
-        question,
-        domain,
-        program,
-        results,
-    )
+    inputs = read_inputs(calls)
     if inputs is None or len(inputs.readings) != 1:
         return None
     return value_itself(inputs, inputs.readings[0])
 
 
-def derived_answer(
-    question: str,
-    domain: Domain,
-    program: Program,
-    results: Sequence[Result],
-    today: dt.date | None = None,
-) -> Derived | None:
-    """The answer that follows from a program's results (one per statement), and how; None if no rule is sure.
-
-    `today` is the day on which the question is asked.
-    """
-    inputs = read_inputs(
-        question,
-        domain,
-        program,
-        results,
-        today,
-    )
+def derived_answer(calls: CallResults) -> Derived | None:
+    """The answer that follows from the results, and how; None if no rule is sure."""
+    inputs = read_inputs(calls)
     if inputs is None or not inputs.readings:
         return None
     # The rules run one by one, only until one of them is sure
     for answer in _apply_rules(inputs.by_entity):
         if answer:
             return answer
-    return _end_of_chain(
-        question,
-        domain,
-        program,
-        results,
-    )
+    return _end_of_chain(calls)
 
 
 def _apply_rules(inputs: RuleInputs) -> Iterator[Derived | None]:
@@ -131,34 +103,29 @@ def _apply_rules(inputs: RuleInputs) -> Iterator[Derived | None]:
             yield rule_of_one(inputs, inputs.readings[0])
 
 
-def _end_of_chain(
-    question: str,
-    domain: Domain,
-    program: Program,
-    results: Sequence[Result],
-) -> Derived | None:
+def _end_of_chain(calls: CallResults) -> Derived | None:
     """The values of the last call, if they are the answer and each earlier call feeds the next one."""
-    statements = program.statements
+    statements = calls.program.statements
     call_indices = [index for index, statement in enumerate(statements) if isinstance(statement, Call)]
     if len(call_indices) < 2:
         return None
 
     # The result before each later call: that of the earlier call, or of its last sort.
-    earlier_results = [results[index - 1] for index in call_indices[1:]]
+    earlier_results = [calls.results[index - 1] for index in call_indices[1:]]
     later_calls = [statements[index] for index in call_indices[1:]]
     if not all(map(_feeds, earlier_results, later_calls)):
         return None
 
     # "At the time" no longer needs thought: the earlier calls have found the time.
-    plain_question = _SIMULTANEOUS.sub("when", question)
+    plain_question = _SIMULTANEOUS.sub("when", calls.question)
     start = call_indices[-1]
-    end_of_program = Program(statements[start:])
-    answer = direct_answer(
-        plain_question,
-        domain,
-        end_of_program,
-        results[start:],
+    last_call = replace(
+        calls,
+        question=plain_question,
+        program=Program(statements[start:]),
+        results=calls.results[start:],
     )
+    answer = direct_answer(last_call)
     if not answer:
         return None
 

@@ -26,7 +26,7 @@ from crag.text.matching import PERCENT
 from crag.text.reasoning import CalendarDate, Quantity, in_words
 
 # --- words of comparison ----------------------------------------------------------------------------------------------
-_AMOUNTS = re.compile(
+_MORE_OR_LESS = re.compile(
     r"""
     \b(?:
         (?P<more>
@@ -44,10 +44,10 @@ _AMOUNTS = re.compile(
     """,
     re.VERBOSE,
 )
-_NO_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
+_IDIOMS_OF_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
 """Phrases with such a word that compare nothing."""
 
-_TIMES = re.compile(
+_LATER_OR_EARLIER = re.compile(
     r"""
     \b(?:
         (?P<later>
@@ -62,7 +62,8 @@ _TIMES = re.compile(
     """,
     re.VERBOSE,
 )
-_NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
+_IDIOMS_OF_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
+"""Phrases with such a word that name no order in time."""
 
 _BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
 _MANY_FOR_THE_MONEY = re.compile(
@@ -176,12 +177,11 @@ def which_is_more(inputs: RuleInputs) -> Derived | None:
     if len(winners) != 1:
         return None
 
-    amounts: list[str] = []
+    compared: list[str] = []
     for name, amount in zip(comparison.names, comparison.amounts, strict=True):
-        words = in_words(amount)
-        amounts.append(f"{name}: {words}")
+        compared.append(f"{name}: {in_words(amount)}")
     extreme = "largest" if comparison.largest_wins else "smallest"
-    return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(amounts)}")
+    return Derived(comparison.names[winners[0]], f"the {extreme} of {', '.join(compared)}")
 
 
 def whether_one_is_more(inputs: RuleInputs) -> Derived | None:
@@ -215,7 +215,7 @@ def how_much_more(inputs: RuleInputs) -> Derived | None:
     first = pair.first
     second = pair.second
     if isinstance(first, CalendarDate) and isinstance(second, CalendarDate):
-        return _time_between(question, first, second)
+        return _how_long_between(question, first, second)
     if not isinstance(first, Quantity) or not isinstance(second, Quantity):
         return None
 
@@ -240,7 +240,7 @@ def put_side_by_side(inputs: RuleInputs) -> Derived | None:
     if pair is None or not _SIDE_BY_SIDE.search(inputs.question):
         return None
     # Questions with "higher", "less" and the like are for the other rules
-    if _AMOUNTS.search(inputs.question):
+    if _MORE_OR_LESS.search(inputs.question):
         return None
     order = compare_amounts(pair.first, pair.second)
     # No order (None) or no difference (0): neither is the higher one
@@ -332,13 +332,13 @@ def _largest_wins(inputs: RuleInputs) -> bool | None:
     column = reading.column
     # Dates have words of their own, such as "older" and "first"
     if column is not None and column.type in DATE_TYPES and not reading.counted:
-        return _is_single_direction(_TIMES, _NO_TIME.sub("", question), "later")
+        return _is_single_direction(_LATER_OR_EARLIER, _IDIOMS_OF_TIME.sub("", question), "later")
     if _is_lower_better(question, reading):
         return False
     if _is_beyond_the_data(question, reading):
         return None
 
-    asks_for_more = _is_single_direction(_AMOUNTS, _NO_AMOUNT.sub("", question), "more")
+    asks_for_more = _is_single_direction(_MORE_OR_LESS, _IDIOMS_OF_AMOUNT.sub("", question), "more")
     is_rank = column is not None and column.kind is NumberKind.RANK
     if asks_for_more is not None and is_rank:
         return not asks_for_more  # the best rank is the smallest
@@ -436,7 +436,7 @@ def _difference_or_ratio(
     )
 
 
-def _time_between(question: str, first: CalendarDate, second: CalendarDate) -> Derived | None:
+def _how_long_between(question: str, first: CalendarDate, second: CalendarDate) -> Derived | None:
     """Days, weeks, months or years between two dates.
 
     Whole years only if they equal the difference of the calendar years: people may mean either.

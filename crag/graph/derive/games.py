@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from crag.graph.derive.readings import NUMERIC_TYPES, Derived, Reading, RuleInputs, plain_values
 from crag.graph.language import Call, Program
-from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, letters_of, meant_rows, result_against_others
+from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, meant_rows, named_results, result_against_others
 from crag.graph.results import Result
 from crag.graph.tables.nearest_games import LONGEST_BREAK, asks_for_last_game
 from crag.graph.wording import GAME_RESULTS
@@ -44,7 +44,7 @@ def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
         return None
 
     # Exactly one of won, lost and drawn. Wins over certain opponents are not counted here.
-    letters = letters_of(inputs.question)
+    letters = named_results(inputs.question)
     if not letters and _SUCCESS.search(inputs.question):
         letters = {"W"}
     if len(letters) != 1 or BEATS.search(inputs.question):
@@ -114,7 +114,7 @@ def one_game(inputs: RuleInputs, reading: Reading) -> Derived | None:
         return Derived(value, f"the venue is {value}")
     if reading.key != "result" or value not in _RESULTS:
         return None
-    if _ASKS_FOR_OUTCOME.search(question) or letters_of(question) >= {"W", "L"}:
+    if _ASKS_FOR_OUTCOME.search(question) or named_results(question) >= {"W", "L"}:
         return Derived(_RESULTS[value], f"the result is {value}")
     return None
 
@@ -130,7 +130,7 @@ def whether_won(inputs: RuleInputs, reading: Reading) -> Derived | None:
         if word not in _WORDS_OF_A_GAME and not _DAY.fullmatch(word):
             return None
 
-    letters = letters_of(match["outcome"]) or {"L"}  # "were they defeated"
+    letters = named_results(match["outcome"]) or {"L"}  # "were they defeated"
     value = str(reading.values[0])
     if len(letters) != 1 or value not in _RESULTS:
         return None

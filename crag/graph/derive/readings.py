@@ -49,6 +49,17 @@ Amount = Quantity | CalendarDate
 
 
 @dataclass(frozen=True, slots=True)
+class CallResults:
+    """A question, its program of calls, and the result of each statement; `today` is the day of asking, if known."""
+
+    question: str
+    domain: Domain
+    program: Program
+    results: Sequence[Result]
+    today: dt.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """An answer derived from the graph's values, and how, for the trace."""
 
@@ -124,23 +135,18 @@ class RuleInputs:
 
 
 # --- from results to readings -----------------------------------------------------------------------------------------
-def read_inputs(
-    question: str,
-    domain: Domain,
-    program: Program,
-    results: Sequence[Result],
-    today: dt.date | None = None,
-) -> RuleInputs | None:
+def read_inputs(calls: CallResults) -> RuleInputs | None:
     """The question and its readings, or None if a call failed or may have missed something."""
     # A program that stopped early, or calls about another day than the question.
-    if len(results) != len(program.statements) or not keeps_dates(question, program):
+    statements = calls.program.statements
+    if len(calls.results) != len(statements) or not keeps_dates(calls.question, calls.program):
         return None
-    if any(result.status is not Status.OK or result.partial for result in results):
+    if any(result.status is not Status.OK or result.partial for result in calls.results):
         return None
 
-    tables = load_schema(domain).tables
+    tables = load_schema(calls.domain).tables
     readings: list[Reading] = []
-    for statement, result in zip(program.statements, results, strict=True):
+    for statement, result in zip(statements, calls.results, strict=True):
         if isinstance(statement, Average):
             readings[-1] = replace(readings[-1], values=result.values, averaged=True)
         elif isinstance(statement, Sort):
@@ -153,8 +159,8 @@ def read_inputs(
         else:
             readings.append(_read_call(statement, result, tables))
 
-    masked = mask_names(question, domain, program)
-    return RuleInputs(masked, tuple(readings), today)
+    masked = mask_names(calls.question, calls.domain, calls.program)
+    return RuleInputs(masked, tuple(readings), calls.today)
 
 
 def _read_call(call: Call, result: Result, tables: Mapping[str, Table]) -> Reading:

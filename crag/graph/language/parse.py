@@ -18,7 +18,7 @@ MAX_BYTES = 2000
 MAX_DEPTH = 8
 """Maximum number of brackets open at once; a list of conditions has 3."""
 MAX_STATEMENTS = 8
-"""The longest labelled program has 250 bytes and 4 statements."""
+"""The longest of 1,371 labelled programs has 423 bytes, and none has more than 4 statements."""
 
 _AVERAGES = frozenset({"average", "avg", "mean"})
 
@@ -35,12 +35,7 @@ def parse(text: str, domain: Domain) -> Program:
         parse('GET_MOVIE("jaws")[length]', Domain.MOVIE)
         # Program((Call("get_movie", ("jaws",), select="length"),))
     """
-    # Check the characters first: encoding megabytes only to measure them is slow.
-    is_too_long = len(text) > MAX_BYTES
-    if not is_too_long:
-        byte_count = len(text.encode("utf-8", errors="replace"))
-        is_too_long = byte_count > MAX_BYTES
-    if is_too_long:
+    if _is_too_long(text):
         beginning = text[:MAX_BYTES]
         raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", beginning, len(beginning))
     fault = depth_fault(text, MAX_DEPTH)
@@ -66,6 +61,11 @@ def parse(text: str, domain: Domain) -> Program:
             take, body = parts(item)
             binder.bind(str(take or ""), body)
     return Program(tuple(binder.statements))
+
+
+def _is_too_long(text: str) -> bool:
+    # The characters first: encoding megabytes only to measure them is slow
+    return len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES
 
 
 class _Binder:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crag.graph.conditions import as_number, year_range
+from crag.graph.conditions import allowed_numbers, as_number
 from crag.graph.context import LookupContext, quote_names
 from crag.graph.language import Condition
 from crag.graph.results import NotFoundError
@@ -35,12 +35,16 @@ def find_films(
     title: str,
     conditions: Sequence[Condition],
 ) -> list[Film]:
-    """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
+    """The films with that title (or its first part, or without a year) in the allowed years, best known first.
+
+    Raises NotFoundError: the graph has no film with such a title.
+    """
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
     if match is None and stem != title:
-        # A subtitle is only searched without; a year at the end is not part of the title.
-        films_of_stem, match = _search_film(context, stem, stem if year is not None else title)
+        # A year at the end is no part of the title; a subtitle is, but the search may know the film without it
+        sought_title = stem if year is not None else title
+        films_of_stem, match = _search_film(context, stem, sought_title)
         films = films_of_stem if match is not None else [*films, *films_of_stem]
     if match is None:
         titles = quote_names([film["title"] for film in films])
@@ -50,21 +54,25 @@ def find_films(
     if not match.exact:
         context.remark(f'"{title}" is read as the film "{best_title}"')
 
-    # Several films have this title: those of the allowed years, if there are any.
-    normalised_title = normalise_name(best_title)
-    namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
-    allowed = year_range(conditions)
     # "Dune (1984)" means the film of that year
-    if allowed is None and year is not None:
-        allowed = range(year, year + 1)
-    if allowed is not None:
-        of_those_years = [film for film in namesakes if (release_year(film) or 0) in allowed]
-        namesakes = of_those_years or namesakes
-
+    allowed_years = allowed_numbers(conditions, "year")
+    if allowed_years is None and year is not None:
+        allowed_years = range(year, year + 1)
+    namesakes = _namesakes(films, best_title, allowed_years)
     if len(namesakes) > 1:
         years = ", ".join(str(release_year(film) or "?") for film in namesakes)
         context.remark(f'{len(namesakes)} films are called "{best_title}" ({years}); the best known comes first')
     return namesakes
+
+
+def _namesakes(films: Sequence[Film], title: str, allowed_years: range | None) -> list[Film]:
+    """The films of exactly this title: those of the allowed years, or all if no year has one."""
+    normalised_title = normalise_name(title)
+    namesakes = [film for film in films if normalise_name(film["title"]) == normalised_title]
+    if allowed_years is None:
+        return namesakes
+    of_those_years = [film for film in namesakes if (release_year(film) or 0) in allowed_years]
+    return of_those_years or namesakes
 
 
 def _search_film(
@@ -72,7 +80,7 @@ def _search_film(
     query: str,
     title: str,
 ) -> tuple[list[Film], NameMatch | None]:
-    """The films found, best known first, and the one that is meant.
+    """The films that a search for `query` finds, best known first, and the one that `title` means, if any.
 
     A sequel is searched again under other spellings of its number: a word search finds only what is written.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from crag.graph.conditions import year_range
+from crag.graph.conditions import allowed_numbers
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.language import Condition, Operator
 from crag.graph.results import Cell, MeaninglessCallError, NotFoundError, Row
@@ -108,7 +108,8 @@ def find_person(context: LookupContext, name: str) -> _Record:
     """The person with that name; of several, the one with awards and most films.
 
     A part of a name is enough if one match is far better known than the next. One wrong letter in a short word is
-    accepted only if the graph knows a single person with such a name.
+    accepted only if the graph knows a single person with such a name. Raises NotFoundError: nobody, or several may be
+    meant.
     """
     replies = search_names(context, "/movie/get_person_info", name, _name_of_person)
     records = [person for person in replies if person.get("name")]
@@ -192,7 +193,7 @@ def _films_of(
     part: _Part,
     query: TableQuery,
 ) -> Iterable[tuple[int, _Record]]:
-    """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
+    """The films of a person with their records, one request each; none if only their number is needed."""
     acted = person.get("acted_movies") or ()
     directed = person.get("directed_movies") or ()
     if part == "cast":
@@ -242,7 +243,7 @@ def _ceremonies(
     conditions: Sequence[Condition],
 ) -> tuple[str, list[_Record]]:
     """A name for the ceremonies in the years that the conditions allow, and all their awards."""
-    allowed = year_range(conditions)
+    allowed = allowed_numbers(conditions, "year")
     if allowed is None:
         raise MeaninglessCallError("get_movie_person_oscar needs a film, a person or a condition on year")
 

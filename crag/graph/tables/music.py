@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from crag.graph.conditions import digits_as_number, year_range
+from crag.graph.conditions import allowed_numbers, digits_as_number
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery, quote_names
 from crag.graph.endpoints import build_request
 from crag.graph.results import UNKNOWN_END, Cell, MeaninglessCallError, NotFoundError, Row
@@ -86,9 +86,9 @@ def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
-    """The artist's works, each with its date if dates are wanted (one HTTP call per work).
+    """The artist's works, each with its date if dates are wanted (one request per work).
 
-    Concert recordings, whose titles begin with a day, come last, in case the question has no calls left.
+    Concert recordings, whose titles begin with a day, come last, in case the question has no requests left.
     """
     titles = context.ask("/music/get_artist_all_works", query=artist) or ()
     works: list[str] = list(dict.fromkeys(titles))[:MAX_ROWS]
@@ -119,7 +119,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
     The table of awards has its own spellings and may have artists that the table of artists lacks.
     """
-    spellings, not_found = _spellings(context, query.require_name("an artist"), find_artist)
+    spellings, not_found = _award_spellings(context, query.require_name("an artist"), find_artist)
     artist = spellings[0]
     cells = _read_keys(
         context,
@@ -137,7 +137,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """Number of a song's Grammys, for the first spelling that has any."""
-    spellings, not_found = _spellings(context, query.require_name("a song"), find_song)
+    spellings, not_found = _award_spellings(context, query.require_name("a song"), find_song)
     for song in dict.fromkeys(spellings):
         count = context.ask("/music/grammy_get_award_count_by_song", query=song)
         if count:
@@ -171,7 +171,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def _grammy_year(context: LookupContext, query: TableQuery) -> int:
     """The year that the argument names or, without one, the only year that the conditions allow."""
-    allowed = year_range(query.conditions)
+    allowed = allowed_numbers(query.conditions, "year")
     if query.names[0] is None and allowed and len(allowed) == 1:
         expression = str(allowed[0])
     else:
@@ -191,15 +191,15 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     name = query.names[0]
     day = _chart_day(context, query.names[1])
     if name is None:
-        # `year_range` reads limits on any number; without one the top of the chart is meant
-        ranks = year_range(query.conditions, "rank") or range(1, 2)
+        # Without a condition on the rank the top of the chart is meant
+        ranks = allowed_numbers(query.conditions, "rank") or range(1, 2)
         return _songs_at_ranks(context, ranks, day)
 
     song = find_song(context, name)
     if day is None:
         day = _chart_day(context, "today")
 
-    # One call for each attribute.
+    # One request for each attribute.
     keys = [key for key in _BILLBOARD if query.reads(key)]
     endpoint = "/music/get_billboard_attributes"
     requests = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
@@ -228,7 +228,7 @@ def _songs_at_ranks(context: LookupContext, allowed: range, day: str | None) -> 
     chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
     rows: list[Row] = []
     for rank, reply in zip(ranks, replies, strict=True):
-        # A failed call has no reply, and a remark already
+        # A failed request has no reply, and a remark already
         songs, artists = reply or ((), ())
         for song, artist in zip(songs or (), artists or (), strict=False):
             cells = {"song": song, "artist": artist, "rank": rank}
@@ -255,7 +255,11 @@ def _find(
     what: str,
     probe: str,
 ) -> str:
-    """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
+    """The graph's spelling of a name. The search drops common words, so "The Band" is also asked for as written.
+
+    `what` is "artist" or "song", `probe` an endpoint that has something for every known name. Raises NotFoundError: the
+    graph has no such name.
+    """
     candidates = search_names(context, f"/music/search_{what}_entity_by_name", name)
     match = best_title_match(name, candidates)
     if match is not None:
@@ -287,12 +291,12 @@ find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
 find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
-def _spellings(
+def _award_spellings(
     context: LookupContext,
     name: str,
     find: Callable[[LookupContext, str], str],
 ) -> tuple[list[str], NotFoundError | None]:
-    """Spellings that the table of awards may have, and the fault of the search."""
+    """Spellings that the table of awards may have, the likelier first; and the search's fault if it finds nothing."""
     capitalised = _capitalised(name)
     try:
         return [find(context, name), capitalised], None
@@ -306,7 +310,7 @@ def _read_keys(
     endpoints: Mapping[str, str],
     name: str | int,
 ) -> dict[str, Any]:
-    """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
+    """The result for each key that is read, asked concurrently; None, with a remark, if its request failed."""
     keys = [key for key in endpoints if query.reads(key)]
     requests = [build_request(endpoints[key], query=name) for key in keys]
     replies = context.ask_each(requests)

@@ -14,7 +14,7 @@ from crag.text.matching import NUMBER_WORDS
 
 _YEARS_BACK = 20
 _YEARS_AHEAD = 3
-"""Calendar years to search for the last and the next game of a team, one HTTP call each until there are enough."""
+"""Calendar years to search for the last and the next game of a team, one request each until there are enough."""
 _MONTHS_BACK = 24
 _MONTHS_AHEAD = 12
 """Months to search for the last and the next game of any team: all games of a year are a very large reply."""
@@ -75,8 +75,11 @@ def asks_for_last_game(table: str, arguments: Sequence[Argument]) -> bool:
     """Whether a call asks for the last games before the time of asking, by its table or its date."""
     if table == "get_soccer_last_game":
         return True
-    dates = [parse_nearest_games(argument) for argument in arguments[1:] if isinstance(argument, str)]
-    return any(date is not None and date.step < 0 for date in dates)
+    for argument in arguments[1:]:
+        games = parse_nearest_games(argument) if isinstance(argument, str) else None
+        if games is not None and games.step < 0:
+            return True
+    return False
 
 
 def find_nearest_games(

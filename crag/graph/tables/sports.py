@@ -120,7 +120,7 @@ def _requested_days(context: LookupContext, expression: str | None) -> DateRange
 
 
 def _periods(span: DateRange) -> list[str]:
-    """The dates to ask for: the server takes a day, a month or a year, so a few calls cover any span."""
+    """The dates to ask for: the server takes a day, a month or a year, so a few requests cover any span."""
     first_day = span.first
     last_day = span.last
     if span.is_day:

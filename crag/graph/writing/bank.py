@@ -42,15 +42,20 @@ def load_bank() -> tuple[Example, ...]:
 
 
 def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
-    """The examples of a folder by domain, in file order; one file per domain."""
+    """The examples of a folder by domain, in file order; one file per domain. Raises BankError."""
     return {domain: load_examples(folder / f"{domain}.toml", domain) for domain in Domain}
 
 
 def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
-    """The examples of one file, in order."""
+    """The examples of one file, in order.
+
+    Raises BankError: the file cannot be read, or one of its programs is unreadable or not in canonical form.
+    """
     try:
         entries = parse_toml(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise BankError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
         raise BankError(f"{path}: cannot be read: {error}") from None
     examples = [_example(path, domain, question, calls) for question, calls in entries.items()]
     return tuple(examples)

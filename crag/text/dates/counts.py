@@ -138,17 +138,15 @@ def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | 
 def first_or_last_units(period: DateRange, edge: str, count: str, unit: str, view: Viewpoint) -> DateRange | None:
     """For "first nine months of 2023": so many units at the beginning or the end; None if the period is shorter."""
     number = _whole(count_number(count))
+    before = period.first - ONE_DAY
+    after = period.last + ONE_DAY
     if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
-        before = period.first - ONE_DAY
-        after = period.last + ONE_DAY
-        part = (
-            DateRange(session_at(before, 1), session_at(before, number))
-            if edge == "first"
-            else DateRange(session_at(after, -number), session_at(after, -1))
-        )
+        if edge == "first":
+            part = DateRange(session_at(before, 1), session_at(before, number))
+        else:
+            part = DateRange(session_at(after, -number), session_at(after, -1))
     else:
         calendar_unit, size = COUNTED_UNITS[unit]
-        after = period.last + ONE_DAY
         first = period.first if edge == "first" else shifted(after, calendar_unit, -number * size)
         part = period_from(first, calendar_unit, number * size)
     return part if period.contains(part.first) and period.contains(part.last) else None

@@ -15,6 +15,7 @@ arguments of calls. Both follow the conventions of CRAG's questions and answers:
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -113,49 +114,58 @@ def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.
     if len(text) != len(cased_text):  # some letters have a longer small form, such as the Turkish I with a dot
         cased_text = text
 
-    dates: dict[int, ResolvedDate] = {}
-    unused: dict[int, ResolvedDate] = {}  # by the grammar around them, they are parts of names
-    ends: dict[int, int] = {}
+    found: list[_FoundDate] = []
     for match, rule in _longest_first(text):
         start, end = match.span()
         # Part of a longer date that was read before.
-        if any(start < ends[other_start] and other_start < end for other_start in ends):
+        if any(start < other.end and other.start < end for other in found):
             continue
         resolved = _resolve_match(rule, match, view, match[0])
         if resolved:
-            ends[start] = end
-            used = is_used_as_date(cased_text, start, end)
-            (dates if used else unused)[start] = resolved
+            is_used = is_used_as_date(cased_text, start, end)
+            found.append(_FoundDate(start, end, resolved, is_used))
 
-    _move_linked_dates(dates, unused, ends, text)
-    return [dates[start] for start in sorted(dates)]
+    found.sort(key=lambda date: date.start)
+    _use_linked_dates(found, text)
+    return [date.resolved for date in found if date.is_used]
+
+
+@dataclass(slots=True)
+class _FoundDate:
+    """Characters of a question that have the form of a date.
+
+    `is_used`: as a date. By the grammar around them, the others are parts of names.
+    """
+
+    start: int
+    end: int
+    resolved: ResolvedDate
+    is_used: bool
 
 
 def _longest_first(text: str) -> list[tuple[re.Match[str], Rule]]:
+    """All matches of all rules, the longest first; of equally long ones the first in the text."""
     matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text)]
-    return sorted(matches, key=_longest_then_first)
+
+    def order(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:
+        start, end = candidate[0].span()
+        return start - end, start
+
+    return sorted(matches, key=order)
 
 
-def _move_linked_dates(
-    dates: dict[int, ResolvedDate], unused: dict[int, ResolvedDate], ends: dict[int, int], text: str
-) -> None:
-    """Move to `dates` what is enumerated with a date: the second year of "in 1984 or 2021"."""
-    starts = sorted([*dates, *unused])
-    neighbours = list(pairwise(starts))
+def _use_linked_dates(found: Sequence[_FoundDate], text: str) -> None:
+    """Also use what is enumerated with a date that is used: the second year of "in 1984 or 2021"."""
+    linked_pairs: list[tuple[_FoundDate, _FoundDate]] = []
+    for date, next_date in pairwise(found):
+        if are_linked(text[date.end : next_date.start]):
+            linked_pairs.append((date, next_date))
+
     # Forwards, then backwards, so that a whole chain follows one date.
-    for start, neighbour in [*neighbours, *((after, before) for before, after in reversed(neighbours))]:
-        if (
-            start in dates
-            and neighbour in unused
-            and are_linked(text[ends[min(start, neighbour)] : max(start, neighbour)])
-        ):
-            dates[neighbour] = unused.pop(neighbour)
-
-
-def _longest_then_first(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:
-    match, _ = candidate
-    start, end = match.span()
-    return (start - end, start)
+    for date, next_date in linked_pairs:
+        next_date.is_used = next_date.is_used or date.is_used
+    for date, next_date in reversed(linked_pairs):
+        date.is_used = date.is_used or next_date.is_used
 
 
 def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:

@@ -103,9 +103,9 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """A day and a month by name; without a year the latest such day up to today."""
     month = month_number(match["name"])
     day = day_number(match["day"])
-    written = written_year(match, view)
-    if written is not None:
-        return one_day(date(written, month, day))
+    own_year = written_year(match, view)
+    if own_year is not None:
+        return one_day(date(own_year, month, day))
 
     for year in range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1):
         # February 29 of a common year lands in March, hence the check of the month.
@@ -249,10 +249,10 @@ def read_year(match: Match, _view: Viewpoint) -> DateRange:
 def read_quarter(match: Match, view: Viewpoint) -> DateRange:
     """A quarter; without a year the latest such quarter that has started."""
     number = int(match["number"]) if match["number"] else ORDINALS[match["ordinal"]]
-    written = written_year(match, view)
+    own_year = written_year(match, view)
 
-    first = _first_day_of_quarter(written or view.today.year, number)
-    if written is None and first > view.today:
+    first = _first_day_of_quarter(own_year or view.today.year, number)
+    if own_year is None and first > view.today:
         first = shifted(first, CalendarUnit.YEAR, -1)
     return period_from(first, CalendarUnit.QUARTER)
 
@@ -299,9 +299,9 @@ def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
 def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     """A month by name; without a year the latest that has started; "last": before this month; "next": after it."""
     month = month_number(match["name"])
-    written = written_year(match, view)
-    if written is not None:
-        return month_of_year(written, month)
+    own_year = written_year(match, view)
+    if own_year is not None:
+        return month_of_year(own_year, month)
 
     year = view.today.year
     this_month = view.today.month

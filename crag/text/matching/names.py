@@ -162,18 +162,16 @@ def _is_elder(name: str) -> bool:
 
 def _has_other_short_word(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether a short word of one plain name is another word in the other, and not a misspelling of it."""
-    if len(left) != len(right):
-        return False
-    differing = [
-        (left_word, right_word) for left_word, right_word in zip(left, right, strict=True) if left_word != right_word
-    ]
     # The same words in another order: "Lopez, Jennifer"
-    if sorted(left) == sorted(right):
+    if len(left) != len(right) or sorted(left) == sorted(right):
         return False
-    return any(_is_other_short_word(left_word, right_word) for left_word, right_word in differing)
+    return any(map(_is_other_short_word, left, right))
 
 
 def _is_other_short_word(left: str, right: str) -> bool:
+    """Whether two words differ, one of them is short, and neither is a misspelling of the other."""
+    if left == right:
+        return False
     shorter, longer = sorted((left, right), key=len)
     if len(shorter) > _SHORT_WORD:
         return False
@@ -209,11 +207,12 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
 
     if best < 1.0:
         winner = normalise_name(candidates[position])
-        # Other spellings of the winner are no rivals.
-        runners_up = (
-            score for score, candidate in zip(scores, candidates, strict=True) if normalise_name(candidate) != winner
-        )
-        if best - max(runners_up, default=0.0) < MARGIN:
+        second_best = 0.0
+        for score, candidate in zip(scores, candidates, strict=True):
+            # Other spellings of the winner are no rivals.
+            if normalise_name(candidate) != winner:
+                second_best = max(second_best, score)
+        if best - second_best < MARGIN:
             return None
     return NameMatch(position, best, exact=best == 1.0)
 
@@ -231,14 +230,13 @@ def is_one_letter_apart(left: str, right: str) -> bool:
     second = normalise_name(right)
     if len(first.split()) < 2 or len(first) != len(second):
         return False
-    differing = [index for index, letter in enumerate(first) if letter != second[index]]
+
+    differing = [position for position, letter in enumerate(first) if letter != second[position]]
     if len(differing) != 1:
         return False
-    before = first[: differing[0]]
-    letter = first[differing[0]]
-    other_letter = second[differing[0]]
-    begins_word = not before or before.endswith(" ")
-    return not begins_word and letter.isalpha() and other_letter.isalpha()
+    position = differing[0]
+    begins_word = position == 0 or first[position - 1] == " "
+    return not begins_word and first[position].isalpha() and second[position].isalpha()
 
 
 def same_name(left: str, right: str) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crag.core.deadline import Deadline
-from crag.graph.client import CallLimits, KgClient
+from crag.graph.client import KgClient, RequestLimits
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.results import Status, Value
 from crag.mock_api import GraphError, serve
@@ -58,7 +58,7 @@ def graph_files(folder: Path | None) -> dict[str, Path]:
 @contextmanager
 def executor_of(graph: Path) -> Iterator[Executor]:
     """Serve a folder's graph in this process."""
-    with serve(graph) as address, KgClient(address, CallLimits(seconds=30.0)) as client:
+    with serve(graph) as address, KgClient(address, RequestLimits(seconds=30.0)) as client:
         yield Executor(client)
 
 

@@ -11,7 +11,7 @@ from crag.core.queries import parse_query_time
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
-from crag.graph.derive import answer_from_values
+from crag.graph.derive import CallResults, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program, parse, render
 from crag.graph.results import Status
@@ -227,7 +227,7 @@ def _answer(proposal: ExecutedProposal) -> str:
     query = question.row["query"]
     asked_at = parse_query_time(question.time)
     today = asked_at.date() if asked_at else None
-    answer = answer_from_values(query, domain, program, result.results, today)
+    answer = answer_from_values(CallResults(query, domain, program, result.results, today))
     if answer is not None:
         return answer.text
 

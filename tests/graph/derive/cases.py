@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Any
 
-from crag.graph.derive import derived_answer
+from crag.graph.derive import CallResults, derived_answer
 from crag.graph.language import Average, Call, parse
 from crag.graph.results import Result, Row, Status, Value
 from crag.graph.schema import Domain, load_schema
@@ -35,7 +35,8 @@ def results_of(calls: str, domain: Domain, found: tuple[Found, ...]) -> list[Res
 def derived(question: str, domain: str, calls: str, *found: Found, today: dt.date | None = None) -> str | None:
     """What the rules say."""
     name = Domain(domain)
-    answer = derived_answer(question, name, parse(calls, name), results_of(calls, name, found), today)
+    results = results_of(calls, name, found)
+    answer = derived_answer(CallResults(question, name, parse(calls, name), results, today))
     assert answer is None or answer.reason
     return answer.text if answer else None
 

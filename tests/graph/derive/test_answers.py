@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from crag.graph.derive import Derived, derived_answer
+from crag.graph.derive import CallResults, Derived, derived_answer
 from crag.graph.language import parse
 from crag.graph.results import Result, Row, Status
 from crag.graph.schema import Domain
@@ -172,7 +172,8 @@ def test_nothing_is_derived_where_a_call_failed_or_may_have_missed_something() -
     longer = replace(good, values=(120,))
 
     def said(*results: Result) -> Derived | None:
-        return derived_answer("which is longer, heat or the most wanted?", Domain.MOVIE, program, results)
+        question = "which is longer, heat or the most wanted?"
+        return derived_answer(CallResults(question, Domain.MOVIE, program, results))
 
     assert said(good, longer)
     assert not said(good)
@@ -181,6 +182,6 @@ def test_nothing_is_derived_where_a_call_failed_or_may_have_missed_something() -
     of_both = parse('get_movie(["heat","ice"])["length"]', Domain.MOVIE)
     rows = tuple(Row(name, {"length": length}) for name, length in (("Heat", 170), ("Ice", 95)))
     both = [Result("call", Status.OK, rows, (170, 95))]
-    answer = derived_answer("which is longer, heat or ice?", Domain.MOVIE, of_both, both)
+    answer = derived_answer(CallResults("which is longer, heat or ice?", Domain.MOVIE, of_both, both))
     assert answer
     assert answer.text == "heat"  # a list of names is a reading for each

@@ -1,6 +1,6 @@
 """Entries of articles that answer or compare."""
 
-from crag.graph.derive import derived_answer
+from crag.graph.derive import CallResults, derived_answer
 from crag.graph.language import parse
 from crag.graph.results import Result, Row, Status
 from crag.graph.schema import Domain
@@ -34,10 +34,10 @@ def test_another_article_that_the_search_found_answers_nothing() -> None:
     call = parse('get_open("oak college")', Domain.OPEN)
     row = Row("Elm School of Law", {"type": "Public"})
     found = [Result("call", Status.OK, (row,), ("...",))]
-    assert derived_answer("is oak college private or public?", Domain.OPEN, call, found) is None
+    assert derived_answer(CallResults("is oak college private or public?", Domain.OPEN, call, found)) is None
 
 
-def test_entries_that_are_named() -> None:
+def test_an_entry_answers_if_the_question_names_it_and_it_is_plain() -> None:
     call = 'get_open("red kite")'
     box = article(
         publisher="Acme Games", developer="* Ann Lee | Bob Ray", minaret_quantity="4", released="date and age 2022 1 30"

@@ -74,7 +74,7 @@ def test_no_game_proves_nothing_unless_a_date_was_asked_for(run: Run, date: str 
     assert (result.status, result.empty_calendar) == (Status.NOT_FOUND, False)
 
 
-@pytest.mark.parametrize(("team", "calls"), [("bulls", 3), ("everton", 1)])
-def test_years_are_asked_only_until_there_is_a_game(run: Run, team: str, calls: int) -> None:
+@pytest.mark.parametrize(("team", "requests"), [("bulls", 3), ("everton", 1)])
+def test_years_are_asked_only_until_there_is_a_game(run: Run, team: str, requests: int) -> None:
     outcome = run("sports", f'get_nba_on_date("{team}","latest")["date"]', datetime(2024, 3, 5, 12, 0))
-    assert outcome.calls == calls
+    assert outcome.request_count == requests

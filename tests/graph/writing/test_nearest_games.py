@@ -32,7 +32,7 @@ def test_the_games_that_the_question_is_about_are_called(case: str) -> None:
     assert render(program) == expected
 
 
-def test_other_programs_stay() -> None:
+def test_a_program_that_sorts_all_games_or_is_about_a_film_stays() -> None:
     program = parse('get_nba_on_date("bulls")\nsort(None,-date)["opponent"]', Domain.SPORTS)
     assert with_nearest_games("who did the bulls play in their last game?", Domain.SPORTS, program, ASKED_AT) == program
 

@@ -25,10 +25,10 @@ class Recorder(ScriptedLanguageModel):
 
     def __init__(self, replies: dict[str, str], **settings: object) -> None:
         super().__init__(ScriptedEngine.model_validate({"engine": "scripted", "replies": replies, **settings}))
-        self.calls: list[list[GenerationRequest]] = []
+        self.rounds: list[list[GenerationRequest]] = []
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        self.calls.append(list(requests))
+        self.rounds.append(list(requests))
         return super().generate(requests, deadline)
 
 
@@ -41,13 +41,13 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     own = writer(model)
     first = own.write([JAWS, ACME, JAWS], Deadline(10))
     again = own.write([ACME, JAWS], Deadline(10))
-    assert [len(requests) for requests in model.calls] == [2]
+    assert [len(requests) for requests in model.rounds] == [2]
     assert [each.program for each in again] == [first[1].program, first[0].program]
     assert first[2].program == first[0].program
     failing = Recorder(GOOD, fault="error")
     own = writer(failing)
     assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
-    assert len(failing.calls) == 2, "what failed before is asked for again"
+    assert len(failing.rounds) == 2, "what failed before is asked for again"
 
 
 def test_what_the_first_question_would_wait_for_is_prepared_with_the_model() -> None:
@@ -87,8 +87,8 @@ def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_n
     replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": 'get_movie("jaws")["yeer of"]'}
     model = Recorder(replies | {"market cap of acme": "None"})
     first, second = writer(model).write([JAWS, ACME], Deadline(10))
-    assert [len(requests) for requests in model.calls] == [2, 1]
-    assert 'get_movie("jaws")["yeer of"]' in (model.calls[1][0].prompt or "")
+    assert [len(requests) for requests in model.rounds] == [2, 1]
+    assert 'get_movie("jaws")["yeer of"]' in (model.rounds[1][0].prompt or "")
     assert [fault.kind for fault in first.faults] == [ErrorKind.UNKNOWN_KEY]
     assert first.repaired
     assert first.program is not None
@@ -110,7 +110,7 @@ def test_a_repair_is_begun_where_it_is_wanted_and_there_is_time(*, repair: bool,
 
     model = Slow({"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("})
     (written,) = writer(model, repair=repair).write([JAWS], deadline)
-    assert len(model.calls) == rounds
+    assert len(model.rounds) == rounds
     assert written.repaired is (rounds == 2)
     assert len(written.faults) == 1
 
@@ -123,7 +123,7 @@ def test_an_engine_that_fails_costs_the_programs_and_nothing_else(fault: str) ->
     assert bad.program is None
 
 
-def test_time_that_is_over_and_no_questions_at_all() -> None:
+def test_without_time_or_questions_nothing_is_written() -> None:
     late = writer(Recorder(GOOD)).write([JAWS], Deadline(0))
     assert late[0].program is None
     assert late[0].generation.finish_reason == "deadline"
@@ -142,12 +142,12 @@ def test_a_tuned_writer_reads_the_question_alone_and_writes_the_domain_too() -> 
     model = Recorder(TUNED, adapters={"mine": ""})
     asked = [CallRequest("What is the  market cap of ACME?"), CallRequest("who made jaws?"), CallRequest("a soup?")]
     company, film, nothing = writer(model, form="question", adapter="mine").write(asked, Deadline(10))
-    assert [request.messages for request in model.calls[0]] == [
+    assert [request.messages for request in model.rounds[0]] == [
         (Message("user", "What is the market cap of ACME?"),),
         (Message("user", "who made jaws?"),),
         (Message("user", "a soup?"),),
     ]
-    assert all(request.exact_turns and request.adapter == "mine" for request in model.calls[0])
+    assert all(request.exact_turns and request.adapter == "mine" for request in model.rounds[0])
     assert [each.domain for each in (company, film, nothing)] == [Domain.FINANCE, Domain.MOVIE, Domain.OPEN]
     assert film.program == parse('get_movie("jaws")["release_date"]', Domain.MOVIE)
     assert nothing.program == Program()
@@ -171,7 +171,7 @@ def test_the_grammar_of_a_tuned_writer_begins_with_the_domain_if_it_is_known_wit
     model = Recorder(TUNED)
     asked = [CallRequest("Who made Jaws?"), CallRequest("Who made Jaws?", domain=Domain.MOVIE)]
     writer(model, form="question").write(asked, Deadline(10))
-    free, known = (matcher(request.grammar or "") for request in model.calls[0])
+    free, known = (matcher(request.grammar or "") for request in model.rounds[0])
     assert free('movie\nget_movie("jaws")["year"]')
     assert free('finance\nget_stock_price("kr","today")["close"]')
     assert known('movie\nget_movie("jaws")["year"]')

@@ -25,25 +25,39 @@ def test_units_tile_the_calendar(day: date, unit: CalendarUnit) -> None:
     assert period_around(period.last + timedelta(days=1), unit).first == period.last + timedelta(days=1)
 
 
-AWAY = (
-    "2024-01-31 month 1 2024-02-29|2024-03-31 month -1 2024-02-29|2024-02-29 year -1 2023-02-28"
-    "|2024-01-15 month -1 2023-12-15|2024-08-31 half 1 2025-02-28|2024-02-28 weekend 1 2024-03-06"
-    "|2024-02-28 day -2 2024-02-26"
+@pytest.mark.parametrize(
+    ("day", "unit", "count", "expected"),
+    [
+        ("2024-01-31", "month", 1, "2024-02-29"),
+        ("2024-03-31", "month", -1, "2024-02-29"),
+        ("2024-02-29", "year", -1, "2023-02-28"),
+        ("2024-01-15", "month", -1, "2023-12-15"),
+        ("2024-08-31", "half", 1, "2025-02-28"),
+        ("2024-02-28", "weekend", 1, "2024-03-06"),
+        ("2024-02-28", "day", -2, "2024-02-26"),
+    ],
 )
+def test_a_day_some_units_away_is_at_most_the_last_of_its_month(day: str, unit: str, count: int, expected: str) -> None:
+    assert shifted(date.fromisoformat(day), CalendarUnit(unit), count) == date.fromisoformat(expected)
 
 
-@pytest.mark.parametrize("row", AWAY.split("|"))
-def test_a_day_some_units_away(row: str) -> None:
-    day, unit, count, expected = row.split(" ")
-    assert shifted(date.fromisoformat(day), CalendarUnit(unit), int(count)) == date.fromisoformat(expected)
-
-
-def test_sessions_of_the_exchange() -> None:
-    """Open: a New Year's Saturday is not observed, Juneteenth closes it since 2022, early closes count."""
-    opened = "2021-12-31 2021-06-18 2024-07-03"
-    closed = "2024-01-01 2022-06-20 2024-03-29 2001-09-11 2012-10-29 2025-01-09 2024-07-06"
-    assert [is_session(date.fromisoformat(day)) for day in opened.split()] == [True] * 3
-    assert [is_session(date.fromisoformat(day)) for day in closed.split()] == [False] * 7
+@pytest.mark.parametrize(
+    ("day", "is_open"),
+    [
+        ("2021-12-31", True),  # New Year's Day is a Saturday, which is not observed
+        ("2021-06-18", True),  # Juneteenth closes the exchange since 2022
+        ("2024-07-03", True),  # an early close
+        ("2024-01-01", False),
+        ("2022-06-20", False),
+        ("2024-03-29", False),  # Good Friday
+        ("2001-09-11", False),
+        ("2012-10-29", False),  # a hurricane
+        ("2025-01-09", False),  # a day of mourning
+        ("2024-07-06", False),  # a Saturday
+    ],
+)
+def test_the_exchange_has_sessions_but_on_weekends_holidays_and_special_closings(day: str, is_open: bool) -> None:
+    assert is_session(date.fromisoformat(day)) is is_open
 
 
 @given(st.dates(date(1990, 1, 1), date(2060, 12, 31)))

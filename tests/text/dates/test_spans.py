@@ -141,7 +141,7 @@ def test_the_week_of_a_day(day: date) -> None:
 
 
 @given(st.integers(1900, 2050), st.integers(1, 3), st.integers(1, 3))
-def test_quarters(year: int, number: int, more: int) -> None:
+def test_quarters_and_spans_of_quarters_are_three_months_each(year: int, number: int, more: int) -> None:
     last = min(number + more, 4)
     first_day = date(year, 3 * number - 2, 1)
     last_day = date(year, 3 * last, monthrange(year, 3 * last)[1])
@@ -153,7 +153,7 @@ def test_quarters(year: int, number: int, more: int) -> None:
 
 
 @given(st.integers(1900, 2050))
-def test_halves(year: int) -> None:
+def test_a_half_of_a_year_in_any_notation_is_six_months(year: int) -> None:
     first = DateRange(date(year, 1, 1), date(year, 6, 30))
     second = DateRange(date(year, 7, 1), date(year, 12, 31))
     for form in ("h{} {}", "{}h {}", "h{} of {}"):
@@ -163,7 +163,7 @@ def test_halves(year: int) -> None:
 
 
 @given(MOMENTS)
-def test_up_to_now(asked_at: datetime) -> None:
+def test_to_date_spans_reach_from_the_beginning_to_today(asked_at: datetime) -> None:
     today = asked_at.date()
     for words in ("ytd", "year to date", "year-to-date"):
         assert meaning(words, asked_at) == DateRange(today.replace(month=1, day=1), today)

@@ -26,30 +26,38 @@ SAME = (
 
 
 @pytest.mark.parametrize("pair", SAME.split("|"))
-def test_same_tokens(pair: str) -> None:
+def test_spellings_of_one_name_or_number_have_the_same_tokens(pair: str) -> None:
     one, other = pair.split(" = ")
     assert tokens(one) == tokens(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("5", "50"), ("class", "clas"), ("1.5", "15"), ("james", "jane")])
-def test_different_tokens(one: str, other: str) -> None:
+def test_different_numbers_and_words_have_different_tokens(one: str, other: str) -> None:
     assert tokens(one) != tokens(other)
 
 
-def test_alike() -> None:
-    assert alike("magellan", "magelan")
-    assert alike("publishing", "published")
-    assert not alike("1974", "1975")
-    assert not alike("mary", "mark")
-    assert not alike("hockey", "tennis")
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("magellan", "magelan", True),
+        ("publishing", "published", True),
+        ("1974", "1975", False),
+        ("mary", "mark", False),
+        ("hockey", "tennis", False),
+    ],
+)
+def test_long_words_may_differ_by_a_typo_or_their_ending(one: str, other: str, *, expected: bool) -> None:
+    assert alike(one, other) is expected
 
 
-def test_recall_and_position() -> None:
-    assert recall([], ["x"]) == 1.0
+def test_recall_is_the_share_of_expected_tokens_and_whole_if_none_are_expected() -> None:
     assert recall(["ann", "ann", "lee"], ["ann"]) == pytest.approx(2 / 3)
-    assert position_of(["b", "c"], ["a", "b", "c"]) == 1
-    assert position_of(["c", "b"], ["a", "b", "c"]) == -1
-    assert position_of([], ["a"]) == -1
+    assert recall([], ["x"]) == 1.0
+
+
+@pytest.mark.parametrize(("phrase", "position"), [("b c", 1), ("c b", -1), ("", -1)])
+def test_a_phrase_is_found_where_its_tokens_stand_in_a_row(phrase: str, position: int) -> None:
+    assert position_of(phrase.split(), ["a", "b", "c"]) == position
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_recall_and_position() -> None:
         ("日本 2", ("日本", "2")),
     ],
 )
-def test_tokens(text: str, kept: tuple[str, ...]) -> None:
+def test_tokens_are_words_and_numbers_without_plurals_and_possessives(text: str, kept: tuple[str, ...]) -> None:
     assert tokens(text) == kept
 
 
@@ -91,7 +99,7 @@ def test_tokens_with_digits_are_never_merely_alike(one: str, digit: int) -> None
         ("1,000 apples, 2,000 pears", ["1,000 apples", "2,000 pears"]),
     ],
 )
-def test_split_list(text: str, items: list[str]) -> None:
+def test_a_list_in_words_is_split_where_its_items_end(text: str, items: list[str]) -> None:
     assert [item.strip() for item in split_list(text)] == items
 
 
@@ -105,20 +113,26 @@ def test_split_list(text: str, items: list[str]) -> None:
         ("", 0),
     ],
 )
-def test_count_listed(text: str, count: int) -> None:
+def test_the_items_of_a_numbered_or_bulleted_list_are_counted(text: str, count: int) -> None:
     assert count_listed(text) == count
 
 
 DAY = date(1939, 7, 4)
-
-
 NOTATIONS = "1939-07-04|7/4/1939|jul. 4 1939|the 4th of July, 1939|July 4th, 1939|It was on July the 4th 1939."
 NO_WHOLE_DATES = "July 1939|1939|2023-02-30|31/12/1999|may 5|11939-07-040|March 3rd to 1999|February 29, 2023"
 
 
-def test_notations() -> None:
-    assert [read_dates(text) for text in NOTATIONS.split("|")] == [{DAY}] * 6
-    assert [read_dates(text) for text in NO_WHOLE_DATES.split("|")] == [set()] * 8
+@pytest.mark.parametrize("text", NOTATIONS.split("|"))
+def test_a_date_is_read_in_any_common_notation(text: str) -> None:
+    assert read_dates(text) == {DAY}
+
+
+@pytest.mark.parametrize("text", NO_WHOLE_DATES.split("|"))
+def test_what_lacks_a_day_or_does_not_exist_is_no_whole_date(text: str) -> None:
+    assert read_dates(text) == set()
+
+
+def test_every_date_of_a_text_is_read_with_the_month_before_the_day() -> None:
     assert read_dates("from 1939-07-04 to May 8, 1945") == {DAY, date(1945, 5, 8)}
     assert read_dates("3/4/2021") == {date(2021, 3, 4)}
 
@@ -131,5 +145,5 @@ def test_every_month_in_full_and_short(month: int) -> None:
         assert read_dates(day.strftime(form).upper()) == {day}
 
 
-def test_the_rest_without_dates() -> None:
+def test_a_text_without_its_whole_dates_keeps_its_other_words() -> None:
     assert without_dates("On July 4, 1939 and 5 May 1940 in 1941").split() == ["on", "and", "in", "1941"]
