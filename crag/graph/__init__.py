@@ -74,7 +74,7 @@ def open_knowledge_graph(
 ) -> KnowledgeGraph:
     """The knowledge graph for the preset's settings, or none without `kg_url` and the evaluator's environment variable.
 
-    Raises SettingsError: the address is none of http, or the preset's folder of examples cannot be used.
+    Raises SettingsError: the address is not http, or the preset's folder of examples cannot be used.
     """
     address = graph_address(kg_url)
     if settings is None or not address:

@@ -10,8 +10,15 @@ LEAD_ACTORS = 4
 """The cast is in the order of the credits."""
 
 _FILM_COLUMNS = (
-    *("id", "title", "original_title", "release_date", "original_language", "genres"),
-    *("runtime", "budget", "revenue"),
+    "id",
+    "title",
+    "original_title",
+    "release_date",
+    "original_language",
+    "genres",
+    "runtime",
+    "budget",
+    "revenue",
 )
 _NO_CREDITS = {"cast": "", "crew": ""}
 
