@@ -59,7 +59,7 @@ def test_what_the_first_question_would_wait_for_is_prepared_with_the_model() -> 
     own = writer(model, form="question")
     own.warm_up()
     own.write([CallRequest("who made jaws?")], Deadline(10))
-    ((asked,),) = model.calls
+    ((asked,),) = model.rounds
     assert (model.prepared.grammar, model.prepared.likely_texts) == (asked.grammar, asked.likely_texts)
     assert asked.grammar
     assert asked.likely_texts
