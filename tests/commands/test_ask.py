@@ -205,6 +205,22 @@ def test_a_file_with_fields_gives_the_questions_their_times(
     assert "questions.csv, line 2, field \"query_time\": 'noon' is not a time" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("a.txt", "who?\nwo ist Köln?\n".encode("latin-1"), "line 2: not UTF-8 text (byte 0xf6); save it as UTF-8"),
+        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": expected a question, found nothing'),
+        ("a.json", b'[{"query": "who?"}]', "line 1: expected a JSON object"),
+    ],
+)
+def test_a_file_without_readable_questions_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, fault: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["ask", "--file", str(tmp_path / name), *SAYS]) == 2
+    assert f"{name}, {fault}" in capsys.readouterr().err
+
+
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
     assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
