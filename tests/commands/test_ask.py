@@ -8,7 +8,9 @@ import os
 import socketserver
 import threading
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -294,6 +296,22 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
             assert asker.ask(QUESTION, pages=[place] if several else place).source == f"Rain Man, {page}"
         with pytest.raises(UserError, match="ask_all takes a list of questions"):
             next(asker.ask_all(QUESTION, page))
+
+
+def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> None:
+    missing: Any = None
+    no_question: Any = float("nan")  # as of an empty cell
+    no_time: Any = date(2024, 3, 5)
+    asker = Asker("scripted", changes=CHANGES)
+    for questions, at, fault in (
+        ([QUESTION, missing], None, "a question is empty or no text: None"),
+        ([no_question], None, "a question is empty or no text: nan"),
+        ([QUESTION], no_time, r"at: datetime.date\(2024, 3, 5\) is no datetime"),
+    ):
+        with pytest.raises(UserError, match=fault):
+            next(asker.ask_all(questions, page, at))
+    with pytest.raises(UserError, match="changes takes a list"):
+        Asker("scripted", changes="answering.word_limit=30")
 
 
 @pytest.mark.parametrize(("concurrency", "batch_size"), [(1, 1), (8, 2)])
