@@ -13,7 +13,7 @@ from crag.asking.chosen_pages import settings_for_chosen_pages
 from crag.asking.index import PageIndex, open_index
 from crag.asking.parts import split_address
 from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
-from crag.core.files import UserError
+from crag.core.files import UserError, shorten_repr
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
 from crag.engines.encoders import load_dense_encoder
 from crag.settings import OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
@@ -139,6 +139,16 @@ def _last_probability(trace: Trace, text: str) -> float | None:
     return None
 
 
+def _query_time(at: object) -> str:
+    """The time of a question in CRAG's form; None: now. Raises UserError: not a time."""
+    if at is None or isinstance(at, datetime):
+        return format_query_time(at)
+    asked_at = normalise_query_time(at) if isinstance(at, str) else None
+    if asked_at is None:
+        raise UserError(f"at: {at!r} is no datetime and not a time such as {TIME_FORMS}")
+    return asked_at
+
+
 def _warn(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
@@ -173,6 +183,8 @@ class Asker:
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
             raise UserError(f"threshold: must be 0 to 1, found {threshold}")
+        if isinstance(changes, str):
+            raise UserError("changes takes a list of lines")
         if changes is None:
             changes = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
         settings = load_settings(preset or usual_preset(), changes)
@@ -206,11 +218,11 @@ class Asker:
         """
         if isinstance(questions, str):
             raise UserError("ask_all takes a list of questions; ask takes one")
-        asked_at = normalise_query_time(at) if isinstance(at, str) else format_query_time(at)
-        if asked_at is None:
-            raise UserError(f"at: {at!r} is not a time such as {TIME_FORMS}")
-        if not all(map(str.strip, questions)):
-            raise UserError("a question is empty")
+        asked_at = _query_time(at)
+        for question in questions:
+            # Of a table's column, a missing one may be None or a number
+            if not isinstance(question, str) or not question.strip():
+                raise UserError(f"a question is empty or no text: {shorten_repr(question)}")
 
         # Pages before models: a wrong path is reported at once.
         index = self.read(pages)

@@ -15,7 +15,7 @@ from crag.asking.markup import to_pages
 from crag.asking.parts import join_address
 from crag.asking.sources import Warn, list_locations, read_source
 from crag.core.deadline import Deadline, call_within
-from crag.core.text import without_credentials
+from crag.core.text import encodable, without_credentials
 from crag.settings import ExtractSettings
 from crag.web import MAX_BYTES, MAX_TEXT_CHARACTERS, ExtractionPool
 
@@ -138,7 +138,11 @@ def _read_file(location: str) -> FileReading:
         notes.append(f"skipped: {public_location}: there is no text in it")
 
     name = _name_location(public_location)
-    pages = [Document(public_location, page.title or name, page.html, part=page.part) for page in document.pages]
+    pages = [
+        # A name on disk may have bytes that are no UTF-8, which no encoder reads.
+        Document(public_location, encodable(page.title or name), page.html, part=page.part)
+        for page in document.pages
+    ]
     return FileReading(tuple(pages), tuple(notes))
 
 

@@ -42,6 +42,7 @@ from crag.core.queries import TIME_FORMS
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.utf8_lines import ENCODING, ERRORS, utf8_lines
 
 WIDTH = 110
 """Characters of a passage or fact that --why prints."""
@@ -257,7 +258,8 @@ def _read_records(path: Path) -> list[GivenQuestion]:
     for record in map(with_query_time, read_records(path)):
         text = record.data.get("query")
         if not isinstance(text, str) or not text.strip():
-            raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(text)}')
+            found = shorten_repr(text) if text else "nothing"
+            raise DatasetError(f'{record.place}, field "query": expected a question, found {found}')
 
         time = record.data.get("query_time") or None
         questions.append(GivenQuestion(text.strip(), time if isinstance(time, str) else None))
@@ -265,15 +267,12 @@ def _read_records(path: Path) -> list[GivenQuestion]:
 
 
 def _read_lines(path: Path) -> list[GivenQuestion]:
-    """The lines of a file that are not blank. Raises UserError: it cannot be read."""
+    """The lines of a file that are not blank. Raises UserError: it cannot be read, or is not UTF-8."""
     try:
-        # A byte order mark would become part of the first question
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        # A file that is not UTF-8 has no `strerror`
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"--file {path}: cannot be read: {reason}") from None
-    return [GivenQuestion(line) for line in text.splitlines() if line.strip()]
+        with path.open(encoding=ENCODING, errors=ERRORS) as file:
+            return [GivenQuestion(line.strip()) for line in utf8_lines(file, path) if line.strip()]
+    except OSError as error:
+        raise UserError(f"--file {path}: cannot be read: {error.strerror}") from None
 
 
 def _typed_questions() -> Iterator[str]:

@@ -162,7 +162,7 @@ def add_progress_argument(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--progress",
         choices=list(ProgressMode),
-        type=ProgressMode,
+        type=argument_type(ProgressMode, f"one of {', '.join(ProgressMode)}"),
         help="a bar, a line every 30 s, or nothing (default: a bar on a terminal, else lines)",
     )
 

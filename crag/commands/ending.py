@@ -47,6 +47,7 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 def end_with(main: Callable[[], int]) -> NoReturn:
     """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C."""
+    _open_closed_streams()
     try:
         code = main()
         sys.stdout.flush()
@@ -58,3 +59,15 @@ def end_with(main: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_READER_GONE
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Connect standard streams that the caller has closed, as ``>&-`` and some schedulers do, to the null device.
+
+    Python leaves None in their place, and the next file that is opened would get their number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))

@@ -23,7 +23,7 @@ from crag.commands.judged_files import (
     write_judged,
 )
 from crag.core.csv_files import misspelt_names
-from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder
+from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, shorten_repr
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.datasets import CORRECTIONS, GOLD_FIELDS, alternative_answers, read_records
 from crag.evaluation.judge import (
@@ -400,8 +400,9 @@ def _string_fault(record: Record, field: str, title: str) -> str:
     """Why a field is not a string, perhaps because its name is misspelt."""
     misspelt = misspelt_names(record.data, [field])
     hint = "".join(f'; did you mean it by "{name}"?' for name in misspelt)
-    kind = type(record.data.get(field)).__name__
-    return f'{record.place}, field "{title}": expected text, found {kind}{hint}'
+    value = record.data.get(field)
+    found = "nothing" if value is None else shorten_repr(value)
+    return f'{record.place}, field "{title}": expected text, found {found}{hint}'
 
 
 class Correction(NamedTuple):

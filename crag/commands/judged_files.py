@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crag.core.csv_files import DELIMITERS, fold_name
-from crag.core.files import DatasetError, Record, json_line, write_whole
+from crag.core.files import DatasetError, Record, json_line, shorten_repr, write_whole
 from crag.evaluation.datasets import GOLD_FIELDS, JUDGED, RECORD_FIELDS, FileForm, read_records
 
 SYNONYMS = {
@@ -97,7 +97,7 @@ def _read_array(path: Path, text: str) -> list[Record]:
     for number, row in enumerate(rows, start=1):
         place = f"{path}, entry {number}"
         if not isinstance(row, dict):
-            raise DatasetError(f"{place}: expected a JSON object, found {type(row).__name__}")
+            raise DatasetError(f"{place}: expected a JSON object, found {shorten_repr(row)}")
         records.append(Record(place, row))
     return records
 

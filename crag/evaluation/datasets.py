@@ -23,6 +23,7 @@ from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
 from crag.evaluation.cut_files import dataset_files, joined_files, name_without_part
 from crag.evaluation.split import Split
+from crag.evaluation.utf8_lines import ENCODING, ERRORS, utf8_lines
 
 _SAMPLE = Path("data/sample/questions.jsonl")
 _SAMPLES = (
@@ -160,7 +161,7 @@ def count_rows(path: str | Path, limit: int | None = None, split: Split | None =
 def is_question_file(path: Path) -> bool:
     """Whether the name is that of a file with fields, so not of plain text."""
     name = name_without_part(path).lower().removesuffix(".bz2")
-    return Path(name).suffix in {*DELIMITERS, ".jsonl"}
+    return Path(name).suffix in {*DELIMITERS, ".jsonl", ".json"}
 
 
 def _read_lines(source: Path, parts: Sequence[Path], form: FileForm) -> Iterator[tuple[str, bytes]]:
@@ -191,11 +192,10 @@ def _read_csv(
 
     Empty cells are left out, but a gold answer becomes null and a prediction stays an empty string: that the file has
     the column says that the row has none.
-    Raises DatasetError: a required column is missing, one is misspelt, or it is not CSV.
+    Raises DatasetError: a required column is missing, one is misspelt, or it is not CSV in UTF-8.
     """
-    # Spreadsheet programs begin a file with a byte order mark
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    reader = CsvReader(text, str(source), form.fields, form.required, delimiter=delimiter)
+    text = io.TextIOWrapper(stream, encoding=ENCODING, errors=ERRORS, newline="")
+    reader = CsvReader(utf8_lines(text, source), str(source), form.fields, form.required, delimiter=delimiter)
     _check_spelling(f"{reader.place}: unknown column", reader.columns, form)
     if form.is_complete:
         _report_ignored(source, _ignored_columns(reader.columns, form))

@@ -111,8 +111,8 @@ class RunStore:
     """The open folder of one run. `records` are the finished questions, `run` is the contents of run.json.
 
     The folder is created if absent. The signature without the versions must be equal whenever the run is resumed.
-    `resume` continues the run in the folder. `overwrite` deletes it once this run has answers: one that cannot start
-    costs no other.
+    `resume` continues the run in the folder: its results and report stay until there is another answer. `overwrite`
+    deletes it once this run has answers. So a run that cannot start costs no other, and none its results.
     Raises DatasetError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another
     run, or it cannot be written; UserError: another evaluator is writing there.
     """
@@ -131,6 +131,8 @@ class RunStore:
         self._has_replaced = False
         # Whether the folder holds another run, which stays until this one has answers
         self._has_other_run = False
+        # Whether the folder is still as the run to resume left it, perhaps with its results
+        self._is_untouched = False
         # Asked before the lock, which creates the folder
         self._is_new = not folder.exists()
 
@@ -152,19 +154,27 @@ class RunStore:
     def update(self, **changes: object) -> None:
         """Change fields of run.json, such as the batch size, so that a resumed run has the same batches."""
         self.run = self.run.model_copy(update=changes)
-        if not self._has_other_run:
+        if not (self._has_other_run or self._is_untouched):
             write_json(self.folder / RUN, self.run.model_dump(), indent=2)
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Save a finished batch. Traces go first: a question counts as finished by its prediction alone."""
-        if self._has_other_run:
-            delete_run(self.folder)
-            self._has_other_run = False
-            self.update()
+        self._drop_outdated()
         # If the run dies between the two, the trace is orphaned and the batch asked again
         append_rows(self.folder / TRACES, traces)
         append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
+
+    def _drop_outdated(self) -> None:
+        """Delete what the next answer makes untrue: another run, or the results of fewer answers."""
+        if self._has_other_run:
+            delete_run(self.folder)
+        elif self._is_untouched:
+            delete_run(self.folder, (REPORT, RESULTS))
+        else:
+            return
+        self._has_other_run = self._is_untouched = False
+        self.update()
 
     def replace(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Save the rows of questions that were asked again; all of them are of one batch."""
@@ -204,6 +214,8 @@ class RunStore:
         if self._has_replaced:
             self._drop_earlier_traces()
             self._has_replaced = False
+        # Where no question was left to ask, the results are written again
+        self._is_untouched = False
         self.update(questions=questions)
 
     def _drop_earlier_traces(self) -> None:
@@ -280,8 +292,7 @@ class RunStore:
         write_rows(self.folder / PREDICTIONS, saved.records.values())
         self.records = dict(saved.records)
 
-        # They would describe fewer answers than the folder will have
-        delete_run(self.folder, (REPORT, RESULTS))
+        self._is_untouched = True
         return saved.run.model_copy(update={"signature": signature, "questions": None})
 
 

@@ -20,8 +20,13 @@ class SettingsError(UserError, ValueError):
     """A preset cannot be used; the message names file, key, the value found and the values allowed."""
 
 
-def describe_errors(model: type[BaseModel], path: Path, error: ValidationError) -> str:
-    """One line for each error of a file that should hold a `model`."""
+def describe_errors(
+    model: type[BaseModel],
+    path: Path,
+    error: ValidationError,
+    changes: Sequence[tuple[str, Mapping[str, Any]]] = (),
+) -> str:
+    """One line for each error of a file that should hold a `model`. `changes` to it: each line with its tables."""
     schema = model.model_json_schema()
     lines: list[str] = []
     all_details = error.errors(include_url=False)
@@ -41,8 +46,26 @@ def describe_errors(model: type[BaseModel], path: Path, error: ValidationError) 
             message = f"{f'{found!r} is not known' if found else 'missing'}; allowed: {', '.join(allowed_keys)}"
         elif details["type"] not in {"missing", "value_error"}:
             message += f" (found {details['input']!r})"
-        lines.append(f'{path}: key "{key}": {message}')
+        lines.append(f'{_place(path, changes, key)}: key "{key}": {message}')
     return "\n".join(lines)
+
+
+def _place(path: Path, changes: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> str:
+    """The file, with the changes that have set the key, a part of it, or the table that holds it."""
+    key_parts = key.split(".")
+    at_fault = [line for line, tables in changes if _touches(tables, key_parts)]
+    return f"{path}, changed by {'; '.join(at_fault)}" if at_fault else str(path)
+
+
+def _touches(tables: object, key_parts: Sequence[str]) -> bool:
+    """Whether the tables of a change lead to the key, or end on the way to it."""
+    for part in key_parts:
+        if not isinstance(tables, Mapping):
+            return True
+        if part not in tables:
+            return False
+        tables = tables[part]
+    return True
 
 
 def _has_error_inside(location: tuple[int | str, ...], others: Sequence[tuple[int | str, ...]]) -> bool:

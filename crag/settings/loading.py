@@ -81,12 +81,12 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
     Raises SettingsError: names file, key, the value found and the values allowed, one error a line.
     """
     tables = _read_tables(path)
-    changes = [parse_override(line) for line in overrides if line.strip()]
-    data = apply_changes(tables, changes)
+    changes = [(line.strip(), parse_override(line)) for line in overrides if line.strip()]
+    data = apply_changes(tables, [change for _, change in changes])
     try:
         return model.model_validate({**data, **fixed})
     except ValidationError as error:
-        raise SettingsError(describe_errors(model, path, error)) from None
+        raise SettingsError(describe_errors(model, path, error, changes)) from None
 
 
 def quoted_override(line: str) -> str:

@@ -40,6 +40,7 @@ class Topics:
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         self.encoded += len(texts)
+        "".join(texts).encode("utf-8")  # as tokenizers do
         return self.encode_queries(texts), len(texts)
 
     def _encode(self, text: str) -> list[float]:
@@ -203,8 +204,8 @@ def test_an_index_whose_values_are_damaged_is_made_again(folder: Path, settings:
 def test_a_file_whose_name_is_no_unicode_is_found(folder: Path, settings: Settings) -> None:
     name = os.fsdecode(b"quill\xff.txt")
     (folder / name).write_text("Quillon bridge was built by Tomas Reuel.", encoding="utf-8")
-    opened(folder, settings)[0].close()
-    index, _ = opened(folder, settings)
+    opened(folder, settings, Topics())[0].close()
+    index, _ = opened(folder, settings, Topics())
     assert index.search("who built quillon bridge?")[0]["page_url"] == str(folder / name)
     assert {index.places for index in list_indexes()} == {(str(folder),)}
 

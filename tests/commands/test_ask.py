@@ -8,7 +8,9 @@ import os
 import socketserver
 import threading
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -205,6 +207,22 @@ def test_a_file_with_fields_gives_the_questions_their_times(
     assert "questions.csv, line 2, field \"query_time\": 'noon' is not a time" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("a.txt", "who?\nwo ist Köln?\n".encode("latin-1"), "line 2: not UTF-8 text (byte 0xf6); save it as UTF-8"),
+        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": expected a question, found nothing'),
+        ("a.json", b'[{"query": "who?"}]', "line 1: expected a JSON object"),
+    ],
+)
+def test_a_file_without_readable_questions_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, fault: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["ask", "--file", str(tmp_path / name), *SAYS]) == 2
+    assert f"{name}, {fault}" in capsys.readouterr().err
+
+
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
     assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
@@ -278,6 +296,22 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
             assert asker.ask(QUESTION, pages=[place] if several else place).source == f"Rain Man, {page}"
         with pytest.raises(UserError, match="ask_all takes a list of questions"):
             next(asker.ask_all(QUESTION, page))
+
+
+def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> None:
+    missing: Any = None
+    no_question: Any = float("nan")  # as of an empty cell
+    no_time: Any = date(2024, 3, 5)
+    asker = Asker("scripted", changes=CHANGES)
+    for questions, at, fault in (
+        ([QUESTION, missing], None, "a question is empty or no text: None"),
+        ([no_question], None, "a question is empty or no text: nan"),
+        ([QUESTION], no_time, r"at: datetime.date\(2024, 3, 5\) is no datetime"),
+    ):
+        with pytest.raises(UserError, match=fault):
+            next(asker.ask_all(questions, page, at))
+    with pytest.raises(UserError, match="changes takes a list"):
+        Asker("scripted", changes="answering.word_limit=30")
 
 
 @pytest.mark.parametrize(("concurrency", "batch_size"), [(1, 1), (8, 2)])

@@ -1,20 +1,28 @@
 """How commands end: in processes of their own, with real signals and a real pipe."""
 
+import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from crag.commands.ending import EXIT_INTERRUPTED, EXIT_READER_GONE
 
 
-def started(body: str) -> subprocess.Popen[str]:
+def code_of(body: str) -> str:
+    """A program whose command has this body."""
     # A shell's background job ignores SIGINT, and so would its child.
     heard = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code = f"{heard}from crag.commands.command_line import command\nfrom crag.commands.ending import end_with\n"
     code += f"@command()\ndef main():\n    {body}\n"
-    code += "end_with(main)"
+    return f"{code}end_with(main)"
+
+
+def started(body: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+        [sys.executable, "-c", code_of(body)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
     )
 
 
@@ -36,6 +44,22 @@ def test_a_reader_that_has_enough_ends_it_quietly() -> None:
         process.stdout.close()
         assert process.wait(60) == EXIT_READER_GONE
         assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_the_caller_has_closed_costs_nothing(tmp_path: Path, closed: str) -> None:
+    kept = tmp_path / "kept.txt"
+    body = f"""
+    import subprocess, sys
+    file = open({str(kept)!r}, "w")
+    print("an answer", *sys.stdin)
+    print("a warning", file=sys.stderr)
+    subprocess.run(["true"], check=True)
+    file.write("as written")
+    return 0"""
+    command = f"exec {shlex.join([sys.executable, '-c', code_of(body)])} {closed}"
+    assert subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, check=False).returncode == 0
+    assert kept.read_text(encoding="utf-8") == "as written"
 
 
 def test_a_package_that_is_not_installed_is_one_line_and_a_part_of_ours_is_none() -> None:

@@ -35,6 +35,8 @@ FAULTS = [
     ("crag evaluate --set a=[1", "argument --set: the override 'a=[1' is not a line of TOML"),
     ("crag evaluate --kg-url foo", "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'foo'"),
     ("crag evaluate --kg-url http://host:port", "argument --kg-url: must be http://HOST:PORT"),
+    ("crag evaluate --progress fast", "argument --progress: must be one of bar, log, none, found 'fast'"),
+    ("crag graph serve --port 65536", "argument --port: must be a whole number, 0 to 65535, found '65536'"),
     ("crag evaluate --split two", "argument --split: a split is a number such as 0, or any; found 'two'"),
     # what is not there, or not what it should be
     ("crag evaluate --dataset nowhere.jsonl", "nowhere.jsonl: there is no such file"),

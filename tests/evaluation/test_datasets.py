@@ -256,7 +256,7 @@ def test_a_query_alone_is_a_row_and_csv_is_read(tmp_path: Path) -> None:
         (b"question,answer\nq,a\n", r'q.csv, line 1: the header has no column "query", only question, answer'),
         (b"", r"only nothing"),
         (b'query\n"open\n', r"q.csv, line 2: not CSV in UTF-8 \(unexpected end"),
-        (b"query\n\xff\n", r"not CSV in UTF-8"),
+        (b'query\n"a\nb"\nK\xf6ln\n', r"q.csv, line 4: not UTF-8 text \(byte 0xf6\); save it as UTF-8"),
     ],
 )
 def test_a_bad_csv_is_told(tmp_path: Path, content: bytes, message: str) -> None:

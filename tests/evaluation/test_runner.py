@@ -49,6 +49,10 @@ def run(
         store.close()
 
 
+def contents_of(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
 def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> None:
     records = run(tmp_path, questions(tmp_path, *"abcde"))["records"]
     assert [(row["batch"], row["batch_size"]) for row in records] == [(0, 2), (0, 2), (1, 2), (1, 2), (2, 1)]
@@ -92,8 +96,11 @@ def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: 
 def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[str, Any], refusal: str) -> None:
     data = questions(tmp_path, *"abcdef")
     run(tmp_path, data, limit=before)
+    (tmp_path / "out/report.html").write_text("the report", encoding="utf-8")
+    finished = contents_of(tmp_path / "out")
     with pytest.raises(DatasetError, match=refusal):
         run(tmp_path, data, resume=True, **now)
+    assert contents_of(tmp_path / "out") == finished
     assert run(tmp_path, data, resume=True, limit=before)["n"] == before
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crag.core.files import DatasetError, UserError
-from crag.evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, SavedRun
+from crag.evaluation.store import PREDICTIONS, RESULTS, RUN, TRACES, RunStore, SavedRun
 from tests.evaluation.run_folders import record
 
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}
@@ -77,6 +77,18 @@ def test_a_run_stays_until_the_one_that_replaces_it_has_answers(tmp_path: Path) 
     store.close()
     assert (tmp_path / PREDICTIONS).read_bytes() == whole
     assert names(opened(tmp_path, resume=True)) == ["id0", "id1", "id2", "id3"]
+
+
+def test_results_stay_until_a_resumed_run_has_another_answer(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / RESULTS).write_text("{}", encoding="utf-8")
+    opened(tmp_path, resume=True).close()
+    assert (tmp_path / RESULTS).exists()
+
+    store = opened(tmp_path, resume=True)
+    store.append([record(4, "correct", 1)], [])
+    assert not (tmp_path / RESULTS).exists(), "of fewer answers"
+    store.close()
 
 
 @pytest.mark.parametrize("content", [None, "[]", '{"identity": {}, "signature": {}, "measured": 5}'])

@@ -158,6 +158,15 @@ def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
     assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["web.pages.keep=-1", "web.pages={keep=-1}", "web.keep=1", "web.pages=3"],
+)
+def test_a_change_that_is_wrong_is_named_beside_the_preset(change: str) -> None:
+    said = refused("answering.word_limit=7", change, preset="scripted")
+    assert re.search(rf'scripted\.toml, changed by {re.escape(change)}: key "web\.', said)
+
+
 CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
 SCORE_GATE = "answering.gates = [{{gate = 'score', score = '{}', minimum = {}}}]"
 BY_WORD, BY_CERTAINTY = (

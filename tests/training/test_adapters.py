@@ -223,6 +223,7 @@ def test_refusals_go_on_from_the_tuned_answerer_with_a_run_for_each_temperature(
         ("kg_answerer", [], "kg_writer.jsonl is missing: kg_answerer learns from calls of writers that do not know"),
         ("kg_answerer", ["FOLDS=some"], "FOLDS=some: must be a whole number of at least 1"),
         ("kg_answerer", ["LIMIT"], "'LIMIT' is not VARIABLE=VALUE such as LIMIT=8"),
+        ("kg_answerer", ["LIMT=8"], "LIMT=8: crag/training/recipes.mk has no variable LIMT; did you mean LIMIT?"),
     ],
 )
 def test_what_is_missing_is_reported_in_a_line(

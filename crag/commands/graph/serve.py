@@ -46,7 +46,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--port",
-        type=int,
+        type=_port,
         required=True,
         help="0 takes a free port and prints it",
     )
@@ -68,6 +68,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="stop when standard input ends, so that the server ends with the program that started it",
     )
     return parser.parse_args(arguments)
+
+
+def _port(text: str) -> int:
+    """The number of a port, or 0."""
+    if not (text.isascii() and text.isdecimal() and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 to 65535, found {text!r}")
+    return int(text)
 
 
 def _stop_after_stdin() -> None:

@@ -29,6 +29,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from crag.commands.command_line import argument_type, command, override, overrides_of, parser_of, say
@@ -51,6 +52,8 @@ from crag.training.adapters import (
 from crag.training.files import CARD_FILE
 from crag.weights.preset_files import preset_file
 
+RECIPES = "crag/training/recipes.mk"
+_VARIABLE = re.compile(r"\b[A-Z][A-Z_]+\b")
 _STEP = re.compile(r"^echo 'step: (.+)'\n", re.MULTILINE)
 """The line of a dry run that names the step whose commands follow."""
 _CARD_KEYS = ("hold_out", "max_steps")
@@ -73,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     variables |= dict(_parse_variable(text) for text in options.variables)
     _check(options, settings, variables)
 
-    make = ["make", "-f", "crag/training/recipes.mk", options.name]
+    make = ["make", "-f", RECIPES, options.name]
     make += [f"{name}={value}" for name, value in variables.items()]
     rehearsal = subprocess.run([*make, "-n"], cwd=REPOSITORY, capture_output=True, text=True, check=False)  # noqa: S603
     if rehearsal.returncode:
@@ -100,6 +103,12 @@ def _parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
         raise UserError(f"{text!r} is not VARIABLE=VALUE such as LIMIT=8")
+    # make would take any name, and train for a day what was meant as a trial
+    known = _VARIABLE.findall((REPOSITORY / RECIPES).read_text(encoding="utf-8"))
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UserError(f"{text}: {RECIPES} has no variable {name}{hint}")
     return name, value
 
 

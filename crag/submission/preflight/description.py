@@ -185,14 +185,14 @@ def _unsuitable(subject: Subject) -> Findings:
             Level.WARNING,
             "answering.confidence.model",
             problem,
-            'fit it: docs/training.md, "own model"',
+            'fit it: docs/training.md, "For your own model"',
         )
 
     public_data = subject.settings.public_data
     uses_small_tables = public_data is not None and public_data.tables is None
     if subject.task == "task1" and subject.settings.needs_gpu and uses_small_tables:
         problem = "is not set: the small tables that ship are used"
-        remedy = 'build the full ones: docs/training.md, "tables"'
+        remedy = 'build the full ones: docs/training.md, "db3\'s public tables"'
         yield Finding(Level.WARNING, "public_data.tables", problem, remedy)
 
     if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:

@@ -178,7 +178,7 @@ def test_columns_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("query=Fragen", "--columns query=Fragen: no row has 'Fragen'; its columns: Frage, Soll"),
         (
             "query=Frage,answer=Soll",
-            'line 2, field "prediction": expected text, found NoneType; "query" is "Frage" here',
+            'line 2, field "prediction": expected text, found nothing; "query" is "Frage" here',
         ),
         ("query", "must be OURS=THEIRS,... with ours from query, prediction"),
         ("question=Frage", "must be OURS=THEIRS,... with ours from query, prediction"),
@@ -233,7 +233,7 @@ BY = "error: --by alt_ans: no row has that field; fields with one value: answer,
         ([FEW, {"query": "q", "prediction": "x"}], [], 'line 2, field "ground_truth or answer": expected text'),
         ([FEW, {"answer": "q", "prediction": "x"}], [], 'line 2, field "query": expected text'),
         ([FEW, {**FEW, "alt_ans": 5}], [], 'line 2, field "alt_ans"'),
-        ([{"query": "q", "anwser": "a", "prediction": "x"}], [], 'found NoneType; did you mean it by "anwser"?'),
+        ([{"query": "q", "anwser": "a", "prediction": "x"}], [], 'found nothing; did you mean it by "anwser"?'),
         (None, [], "there is no such file"),
     ],
 )
