@@ -1,13 +1,12 @@
 """The bytes and the JSON that servers send, in the forms in which they send them: decoded, stripped and unwrapped."""
 
 import json
-import re
 from typing import Any
 
 import httpx2
 
-_PREAMBLE = re.compile(r"(?:[\ufeff\s]|:[^\n]*\n)+")
-"""Blanks, a mark of order and comments of event streams: gateways send them while the model is busy."""
+_BLANKS = "\ufeff \t\r\n\x1e"
+"""Blanks, and the marks of order and of records (RFC 7464)."""
 _LOOSE_JSON = json.JSONDecoder(strict=False)
 _WRAPPERS = ("data", "result", "response", "body", "output")
 _CONTENTS = frozenset({"choices", "error", "Error"})
@@ -31,10 +30,18 @@ def read_text(response: httpx2.Response) -> str:
 
 
 def _without_preamble(text: str) -> str:
-    preamble = _PREAMBLE.match(text)
-    rest = text[preamble.end() :] if preamble else text
+    """The text without blanks and comments of event streams before it: gateways send them while the model is busy."""
+    start = 0
+    while start < len(text):
+        if text[start] in _BLANKS:
+            start += 1
+            continue
+        end = text.find("\n", start) if text[start] == ":" else -1
+        if end < 0:
+            break
+        start = end
     # A body that is nothing else is shown as it is.
-    return rest or text
+    return text[start:] or text
 
 
 def parse_json(body: str) -> Any:  # noqa: ANN401 - any JSON
@@ -65,6 +72,8 @@ def unwrap(value: object) -> object:
         return value
     for name in _WRAPPERS:
         inside = value.get(name)
+        if isinstance(inside, list) and len(inside) == 1:
+            inside = inside[0]
         if isinstance(inside, dict) and _CONTENTS & inside.keys():
             return inside
     return value

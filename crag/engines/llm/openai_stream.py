@@ -111,12 +111,17 @@ def _is_whole(lines: list[str]) -> bool:
 def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
     """The chunk's part of the choice with the index 0, which need not stand first; None if it has none."""
     choices = chunk.get("choices")
+    choices = [choices] if isinstance(choices, dict) else choices
     if not isinstance(choices, list):
         return None
     for choice in choices:
-        if isinstance(choice, dict) and choice.get("index") in {None, 0}:
+        if isinstance(choice, dict) and choice.get("index") in (None, 0, "0"):
             return choice
     return None
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 class _JoinedReply:
@@ -128,6 +133,7 @@ class _JoinedReply:
         self._log_probabilities: dict[str, list[Any]] = {}
         self._rest: dict[str, Any] = {}
         self._has_chunks = False
+        self._has_deltas = False
 
     def add(self, chunk: dict[str, Any]) -> None:
         for name in ("model", "usage"):
@@ -149,6 +155,7 @@ class _JoinedReply:
         if isinstance(delta, str):
             delta = {"content": delta}
         if isinstance(delta, dict):
+            self._has_deltas = True
             self._add_delta(delta)
         # A last chunk with the whole message, after the parts or alone.
         if isinstance(choice.get("message"), dict):
@@ -171,22 +178,29 @@ class _JoinedReply:
     def _add_delta(self, delta: dict[str, Any]) -> None:
         for name in _TEXT_FIELDS:
             value = delta.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                value = str(value)
+            before = self._message.get(name)
             if isinstance(value, str):
-                before = self._message.get(name) or ""
-                self._message[name] = before + value if isinstance(before, str) else [*before, value]
+                self._message[name] = (
+                    [*before, value] if isinstance(before, list) else f"{_text_or_empty(before)}{value}"
+                )
             elif isinstance(value, list):
-                before = self._message.get(name) or []
-                if isinstance(before, str):
-                    before = [before]
-                self._message[name] = [*before, *value]
-
+                self._message[name] = [*(before if isinstance(before, list) else [_text_or_empty(before)]), *value]
         for name in _CALL_FIELDS:
             if delta.get(name):
                 self._message[name] = delta[name]
 
     def _add_message(self, message: dict[str, Any]) -> None:
-        if message.get("content"):
-            self._message = dict(message)
+        """A whole message replaces what came before; without deltas it may also be the next part of one."""
+        content = message.get("content")
+        if not content:
+            return
+        before = self._message.get("content")
+        is_part = isinstance(before, str) and isinstance(content, str) and not content.startswith(before)
+        self._message = dict(message)
+        if is_part and not self._has_deltas:
+            self._message["content"] = f"{before}{content}"
 
     def _add_log_probabilities(self, values: dict[str, Any]) -> None:
         for name, entries in values.items():

@@ -27,7 +27,7 @@ _GZIP_MARK = b"\x1f\x8b"
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _NOT_READ = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
 """Encodings that are not read here."""
-_STREAM_END = re.compile(rb"(?:\A|[\r\n])data: {0,3}\[DONE\]")
+_STREAM_END = re.compile(r"(?:\A|[\r\n])data: {0,3}\[DONE\]")
 _LONGEST_END = 20
 _STAYS_A_POST = {301: 308, 302: 307}
 """Redirects after which a client would ask with GET, without the question -> those that keep the method."""
@@ -183,7 +183,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     def _has_last_event(self, length: int) -> bool:
         start = max(0, len(self._received) - length - _LONGEST_END)
-        return _STREAM_END.search(self._received, start) is not None
+        return _STREAM_END.search(self._received[start:].decode("latin-1")) is not None
 
     def _is_whole(self) -> bool:
         try:
@@ -229,6 +229,8 @@ async def _follow_as_post(response: httpx2.Response) -> None:
         return
     response.status_code = _STAYS_A_POST.get(response.status_code, response.status_code)
     # The library drops the other header with a key itself.
-    target = response.request.url.join(response.headers["Location"])
-    if target.host != response.request.url.host:
+    source = response.request.url
+    target = source.join(response.headers["Location"])
+    is_upgrade = target.host == source.host and target.scheme == "https"
+    if target.origin != source.origin and not is_upgrade:
         response.request.headers.pop(_OWN_KEY_HEADER, None)

@@ -613,6 +613,18 @@ STREAMS = {
     "plain texts as deltas": "".join(
         f'data: {{"choices": [{{"delta": "{text}"}}]}}\n\n' for text in ("Ida", " Larsen")
     ),
+    "messages as parts": "".join(
+        f'data: {{"choices": [{{"message": {{"content": "{text}"}}}}]}}\n\n' for text in ("Ida", " Larsen")
+    ),
+    "messages that grow": "".join(
+        f'data: {{"choices": [{{"message": {{"content": "{text}"}}}}]}}\n\n' for text in ("Ida", "Ida Larsen")
+    ),
+    "a message that is no text first": 'data: {"choices": [{"message": {"content": true}}]}\n\n'
+    + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
+    "an index as text": 'data: {"choices": [{"index": "0", "delta": {"content": "Ida Larsen"}}]}\n\n',
+    "an index that is none": 'data: {"choices": [{"index": [], "delta": {}}]}\n\n'
+    + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
+    "a choice without a list": 'data: {"choices": {"delta": {"content": "Ida Larsen"}}}\n\n',
     "comments before a reply in one piece": ": BUSY\n\n: BUSY\n\n" + reply_of("Ida Larsen").get_data(as_text=True),
     "blank lines first": "\n" * 500 + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),

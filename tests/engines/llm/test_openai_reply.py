@@ -109,6 +109,7 @@ def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> Non
         ('{"choices": {"message": {"content": "Ida Larsen"}}}', "Ida Larsen"),
         ('{"choices": [null, {"message": {"content": "Ida Larsen"}}]}', "Ida Larsen"),
         ('{"code": 0, "data": {"choices": [{"message": {"content": "Ida Larsen"}}]}}', "Ida Larsen"),
+        ('{"data": [{"choices": [{"message": {"content": "Ida Larsen"}}]}]}', "Ida Larsen"),
         ('{"success": true, "result": {"choices": [{"text": "Ida Larsen"}]}}', "Ida Larsen"),
         (json.dumps('{"choices": [{"message": {"content": "Ida Larsen"}}]}'), "Ida Larsen"),
     ],
