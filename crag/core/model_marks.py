@@ -11,6 +11,7 @@ _THOUGHT_NAME = (
     r"(?:(?!begin|start|end)[a-z]{1,12}[:_])?"  # <seed:think>, <longcat_think>
     r"(?:(?:ant)?think(?:ing|_fast|_faster)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|rationale"
     r"|analysis|plan(?:ning)?|deliberation|inner_?thoughts|inner_?monologue|chain_of_thought|cot)"
+    r"(?:[:_](?:opensource|content|process|trace|steps?|budget(?:_[a-z]{1,12})?))?"  # <think:opensource>
 )
 """Names of thoughts, as in ``<think>``."""
 _BRACKETED_THOUGHT_NAME = r"(?:THINK(?:ING)?|THOUGHTS?|REASONING)"
@@ -58,6 +59,7 @@ _THOUGHT_MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+_EMPTY_THOUGHT = re.compile(rf"<\s?{_THOUGHT_NAME}\s?/>", re.IGNORECASE)
 _CUT_MARK = re.compile(r"\s{0,9}(?:<|◁)\|?[a-z_:]{0,16}", re.IGNORECASE)
 """A whole reply that is no more than the beginning of a mark."""
 
@@ -81,8 +83,8 @@ _WRAPPER = re.compile(r"<\|(?:begin|end|start)_(?:of_)?(?:solution|box|response|
 _TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
 _CUT_TOKEN = re.compile(r"<\|[a-z_]{0,30}\|?\Z", re.IGNORECASE)
 """The beginning of a token at which a limit or a stop string cut the text."""
-_OWN_ROLE = re.compile(r"\s{0,9}(?:assistant|model|bot)(?![^\S\n]{0,9}[a-z]):?\s{0,9}", re.IGNORECASE)
-_OTHER_ROLE = re.compile(r"\s{0,9}(?:user|system|human|developer)\s{0,9}(?:\n|\Z)", re.IGNORECASE)
+_OWN_ROLE = re.compile(r"\s{0,9}(?:assistant|model|bot|answer)(?![^\S\n]{0,9}[a-z]):?\s{0,9}", re.IGNORECASE)
+_OTHER_ROLE = re.compile(r"\s{0,9}(?:user|system|human|developer|think)\s{0,9}(?:\n|\Z)", re.IGNORECASE)
 _OTHERS_TOKEN = re.compile(r"<\|(?:user|system|human|observation)\|>|<｜User｜>|\[INST\]|<<SYS>>", re.IGNORECASE)
 """Tokens that begin a turn which is not the model's."""
 _PLAIN_OWN_ROLE = re.compile(
@@ -167,6 +169,7 @@ def _final_message(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
+    text = _EMPTY_THOUGHT.sub("", text)
     parts: list[str] = []
     start = 0
     is_thought = False

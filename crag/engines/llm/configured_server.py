@@ -1,6 +1,7 @@
 """The OpenAI-compatible server that settings and environment name together."""
 
 import os
+import re
 
 from crag.settings import OpenAIEngine
 
@@ -11,5 +12,6 @@ def configured_url(settings: OpenAIEngine) -> str:
 
 
 def configured_key(settings: OpenAIEngine) -> str:
-    """The key from the environment; "" if the server needs none."""
-    return os.environ.get(settings.api_key_variable, "").strip()
+    """The key from the environment, without quotes and a scheme before it; "" if the server needs none."""
+    key = os.environ.get(settings.api_key_variable, "").strip().strip("\"'")
+    return re.sub(r"\A(?:authorization:\s?)?bearer\s+", "", key, flags=re.IGNORECASE)

@@ -77,7 +77,9 @@ def parse_address(text: str) -> ServerAddress:
     except httpx2.InvalidURL:
         url = httpx2.URL()
     is_port = url.port is None or 0 < url.port <= _HIGHEST_PORT
-    if url.scheme not in {"http", "https"} or not url.host or not is_port:
+    # A host in which a character had to be escaped is a placeholder such as <host>.
+    is_host = bool(url.host) and ("%" not in url.host or ":" in url.host)
+    if url.scheme not in {"http", "https"} or not is_host or not is_port:
         shown_text = without_credentials(text.strip())
         raise EngineUnavailableError(f"{shown_text!r} is not an address such as http://127.0.0.1:8000/v1")
 

@@ -28,6 +28,7 @@ class Change(enum.Enum):
     NO_GRAMMAR = "refuses grammars: requests go without"
     NO_LOG_PROBABILITIES = "refuses log-probabilities"
     NO_THOUGHTS = "refuses thoughts in such requests: they are switched off"
+    PARTS = "refuses plain texts as contents: they are sent in parts"
     FOLDED_SYSTEM = "refuses the role system: its text goes into the user's turn"
     PLAIN_TEXT = "has no chat for this model: prompts are sent as plain text"
     ROOM_FOR_THOUGHTS = f"spends its tokens on thoughts: {TOKENS_FOR_THOUGHTS:,} more are allowed"
@@ -45,14 +46,13 @@ _STATUSES_OF_OTHER_CAUSES = frozenset({401, 402, 407, 408, 413, 429, 503, 529})
 _QUOTED_VALUE = re.compile(r"[\"']\w{1,40}[\"']\s?:\s?(?:-?\d|true|false|null|\{|\[\s?\{)", re.IGNORECASE)
 """A parameter as the request has it, which some servers quote; it is not what they complain of."""
 _OFFER = re.compile(
-    r"\b(?:supported|allowed|permitted|valid|known|available|accepted|recogni[sz]ed)\ (?:parameter|param|argument|field"
-    r"|key|option|propert)(?:s|ies)?\s?(?:are\b|:)|\bexpected one of\b|\bmust be one of\b",
+    r"\bonly (?:the |these )?(?:following )?(?:parameters|params|fields|keys|properties|arguments)\b"
+    r"|\b(?:supported|allowed|permitted|valid|known|available|accepted|recogni[sz]ed)\ "
+    r"(?:parameter|param|argument|field|key|option|propert)(?:s|ies)?\s?(?:are\b|:)"
+    r"|\bexpected one of\b|\bmust be one of\b",
     re.IGNORECASE,
 )
 """What follows lists what the server takes, not what it refuses."""
-_TOO_LONG = re.compile(
-    r"context.{0,10}(?:length|window|size)|too (?:long|large)|exceed|reduce the length|prompt is longer", re.IGNORECASE
-)
 _LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 _RARE_PARAMETERS = re.compile(r"log[\s_-]?prob|\b(?:requested|these|such|some) parameters\b", re.IGNORECASE)
 _SYSTEM_ROLE = re.compile(
@@ -63,10 +63,17 @@ _SYSTEM_ROLE = re.compile(
     | \b alternat (?: e | ing ) \b
     | \b first [ ] (?: message | turn ) \b
     | \b (?: start | begin ) s? [ ] with \b .{0,20} \b user \b
+    | ["'`] user ["'`] .{0,20} ["'`] assistant ["'`]    # the roles that it takes
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 """Broad, as servers and templates say it in many ways: a try costs one request, and is forgotten if it is no use."""
+_CONTENT_IN_PARTS = re.compile(
+    r"\bcontent\b.{0,60}\b(?:valid|must be|should be|expected|expects?|has to be)\s(?:an?\s)?(?:list|array|sequence)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_ROOM = re.compile(r"\boutput limit was reached|\bhigher max_|\bincrease (?:the )?[`'\"]?max_", re.IGNORECASE)
+"""OpenAI's answer to a model whose thoughts have used up all tokens."""
 _TEMPLATE_FAULT = re.compile(r"jinja|chat.?template", re.IGNORECASE)
 _NO_CHAT = re.compile(
     r"""
@@ -105,6 +112,9 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
     if refusal.status in _STATUSES_OF_OTHER_CAUSES or refusal.is_loading:
         return []
 
+    if _NO_ROOM.search(refusal.words) and not refusal.is_too_long:
+        return [change for change in (Change.ROOM_FOR_THOUGHTS,) if change not in changed]
+
     # Of the whole body, as servers say it in different places; the names of what it would take are no complaint.
     words = _QUOTED_VALUE.sub(" ", refusal.body)
     complaint = _OFFER.split(words)[0]
@@ -114,6 +124,8 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
     changes = _changes_of_parameters(refusal, complaint, body)
     if not changes:
         changes = _changes_of_messages(words, body)
+    if not changes:
+        changes = _changes_to_offer(words, body)
     # Any mention: servers that cannot give them fail in many ways.
     if not changes and "logprobs" in body and _RARE_PARAMETERS.search(refusal.body):
         changes = [Change.NO_LOG_PROBABILITIES]
@@ -138,10 +150,9 @@ def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) ->
         changes.append(Change.STREAM if _MUST_STREAM.search(complaint) else Change.NO_STREAM_FLAG)
 
     # A prompt that is too long stays so, whatever the limit of the answer.
-    is_too_long = _TOO_LONG.search(refusal.body) is not None
-    if not is_too_long and is_about("max_tokens", _LIMIT):
+    if not refusal.is_too_long and is_about("max_tokens", _LIMIT):
         changes.append(Change.OTHER_LIMIT_NAME)
-    if not is_too_long and is_about("max_completion_tokens", _LIMIT):
+    if not refusal.is_too_long and is_about("max_completion_tokens", _LIMIT):
         changes.append(Change.NO_LIMIT)
 
     top_p = is_about("top_p", _TOP_P)
@@ -157,11 +168,26 @@ def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) ->
     return changes
 
 
+def _changes_to_offer(complaint: str, body: Body) -> list[Change]:
+    """Without a word of what is refused, all that may be left out and that the server does not name as known."""
+    _, *offers = _OFFER.split(complaint, maxsplit=1)
+    if not offers:
+        return []
+    changes = [change for change, name in _LEFT_OUT.items() if name in body and name not in offers[0]]
+    if "max_tokens" in body and "max_tokens" not in offers[0]:
+        changes.append(Change.OTHER_LIMIT_NAME)
+    if "max_completion_tokens" in body and "max_completion_tokens" not in offers[0]:
+        changes.append(Change.NO_LIMIT)
+    return changes
+
+
 def _changes_of_messages(complaint: str, body: Body) -> list[Change]:
     messages = body.get("messages", [])
     has_system = any(message["role"] == "system" for message in messages)
     if has_system and _SYSTEM_ROLE.search(complaint):
         return [Change.FOLDED_SYSTEM]
+    if messages and _CONTENT_IN_PARTS.search(complaint):
+        return [Change.PARTS]
     if messages and _NO_CHAT.search(complaint):
         return [Change.PLAIN_TEXT]
     # Whatever a template refuses here, a single turn of the user is the plainest chat.
@@ -189,14 +215,7 @@ def apply_changes(body: Mapping[str, Any], changes: Collection[Change]) -> Body:
         if change in changes:
             changed.pop(name, None)
 
-    if "messages" in changed and Change.FOLDED_SYSTEM in changes:
-        changed["messages"] = _fold_system(changed["messages"])
-    if "messages" in changed and Change.PLAIN_TEXT in changes:
-        messages = changed.pop("messages")
-        changed["prompt"] = "\n\n".join(message["content"] for message in messages)
-        if "logprobs" in changed:  # a number of alternatives there
-            changed["logprobs"] = 1
-    return changed
+    return _change_messages(changed, changes) if "messages" in changed else changed
 
 
 _LEFT_OUT = {
@@ -217,6 +236,21 @@ def _fold_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
         folded.insert(0, {"role": "user", "content": ""})
     folded[0]["content"] = "\n\n".join(filter(None, [*instructions, folded[0]["content"]]))
     return folded
+
+
+def _change_messages(body: Body, changes: Collection[Change]) -> Body:
+    """A chat in the form that the server takes."""
+    messages = body["messages"]
+    if Change.FOLDED_SYSTEM in changes:
+        messages = _fold_system(messages)
+    if Change.PLAIN_TEXT in changes:
+        rest = {name: value for name, value in body.items() if name != "messages"}
+        if "logprobs" in rest:  # a number of alternatives there
+            rest["logprobs"] = 1
+        return {**rest, "prompt": "\n\n".join(message["content"] for message in messages)}
+    if Change.PARTS in changes:
+        messages = [{**message, "content": [{"type": "text", "text": message["content"]}]} for message in messages]
+    return {**body, "messages": messages}
 
 
 def describe_change(change: Change, address: str, refusal: RefusedError | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+import httpx2
 import openai
 
 from crag.core.deadline import Deadline, call_within
@@ -233,20 +234,21 @@ class OpenAILanguageModel:
     def _describe_no_answer(self, error: BaseException) -> str:
         """Why the server's models are not known, and what may help."""
         variable = self._settings.base_url_variable
+        to_set = f"set {variable} to" if variable else "name"
         if is_silence(error):
             return (
                 f"the server at {self._server.base_url} accepts connections and does not reply: it may be busy with "
-                f"other requests or hang; if it is not a language model server, set {variable} to the address of one"
+                f"other requests or hang; if it is not a language model server, {to_set} the address of one"
             )
         if is_broken_off(error):
             return (
                 f"the server at {self._server.base_url} accepts connections and breaks off its replies "
                 f"({self._server.describe_failure(error)}): its log says why; if it is not a language model server, "
-                f"set {variable} to the address of one"
+                f"{to_set} the address of one"
             )
         return (
             f"no language model server answers at {self._server.base_url} "
-            f"({self._server.describe_failure(error)}): start it, or set {variable} to its address"
+            f"({self._server.describe_failure(error)}): start it, or {to_set} its address"
         )
 
     def _tell_of_silence(self) -> None:
@@ -265,6 +267,11 @@ class OpenAILanguageModel:
             reply = await self._server.complete(client, self._body(request), deadline)
         except RefusedError as refusal:
             return Generation.failed(self._server.describe_refusal(refusal))
+        except (openai.APIConnectionError, TimeoutError):
+            raise
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
+            # One reply that the client cannot read costs no other.
+            return Generation.failed(f"the server's reply cannot be read: {self._server.describe_failure(error)}")
         generation = read_reply(reply, request.max_tokens, request.stop)
         # Nor one that came unasked: vLLM's server masks before it measures, another ignores the grammar, and the reply
         # does not tell which.

@@ -1,18 +1,23 @@
 """Reads the list of models of a server, and chooses the one to ask."""
 
-import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
+from crag.engines.llm.openai_body import parse_json
 from crag.settings import MODEL_VARIABLE
 
 _NO_CHAT = re.compile(
     r"embed|rerank|\bbge-|\be5-|whisper|\btts\b|dall-e|moderation|stable-diffusion|\bclip\b|transcri", re.IGNORECASE
 )
 """Names of models that write no text."""
+_CHAT_USE = re.compile(r"chat|completion|generatecontent|text-generation|text-to-text|conversation", re.IGNORECASE)
+"""Uses of a model that writes text, in the words of several services."""
+_USES = ("task", "endpoints", "capabilities", "supportedGenerationMethods")
+_LISTS = ("data", "models", "result", "results", "items", "model_list", "model_names")
+_NAMES = ("id", "name", "model", "model_name", "model_id", "key")
 _NO_CHAT_TYPES = frozenset({"embedding", "embeddings", "reranker", "rerank", "audio", "image", "moderation"})
 _MOST_NAMED = 20
 
@@ -27,24 +32,30 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
 
     Raises EngineUnavailableError: the server has none or several, or the reply cannot be read (`cause`: why).
     """
-    entries = read_entries(listing) or []
-    by_name = {_read_name(entry): entry for entry in entries}
+    by_name = {_raw_name(entry): entry for entry in read_entries(listing) or []}
     names = list(by_name)
     if len(names) > 1:
         names = [name for name, entry in by_name.items() if _can_chat(name, entry) and name not in adapters] or names
     if len(names) > 1:
         # Servers that load models on demand list all that they could load.
-        loaded = [_read_name(entry) for entry in entries if _is_loaded(entry)]
-        names = [name for name in names if name in loaded] if len(loaded) == 1 else names
+        loaded = [name for name in names if _is_loaded(by_name[name])]
+        names = loaded if len(loaded) == 1 else names
 
     if len(names) == 1:
         return names[0]
     reason = f" ({cause})" if cause else ""
-    and_more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    offer = (
-        f"offers {', '.join(names[:_MOST_NAMED])}{and_more}" if names else f"does not say which models it has{reason}"
-    )
+    offered = describe_names(listing, names)
+    offer = f"offers {offered}" if offered else f"does not say which models it has{reason}"
     raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
+
+
+def describe_names(listing: str, names: Sequence[str] | None = None) -> str:
+    """Names of models as they may be shown, those of the list if none are given; "" if there are none."""
+    if names is None:
+        names = [_raw_name(entry) for entry in read_entries(listing) or []]
+    shown = list(dict.fromkeys(map(_read_name, names)))
+    and_more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return f"{', '.join(shown[:_MOST_NAMED])}{and_more}"
 
 
 def read_entries(text: str) -> list[Any] | None:
@@ -55,34 +66,80 @@ def read_entries(text: str) -> list[Any] | None:
     Example:
         read_entries('["small", {"id": "large"}, {}]')  # ["small", {"id": "large"}]
     """
-    try:
-        listing = json.loads(text.lstrip("\ufeff \r\n\t"))
-    except (ValueError, RecursionError):
-        return None
+    listing = parse_json(text)
     if isinstance(listing, dict):
-        listing = listing.get("data", listing.get("models"))
+        listing = _find_list(listing)
     if not isinstance(listing, list):
         return None
     return [entry for entry in listing if _read_name(entry)]
 
 
+def _find_list(listing: dict[str, Any]) -> list[Any] | None:
+    """The models in the fields that servers use: the first that is not empty, also of an object inside."""
+    found: list[Any] | None = None
+    for field in _LISTS:
+        value = listing.get(field)
+        if isinstance(value, dict):
+            value = _list_of_object(value, has_names=field == "models")
+        if isinstance(value, list):
+            found = found or value
+    if found is None and listing.get("object") == "model":
+        return [listing]
+    return found
+
+
+def _list_of_object(value: dict[str, Any], *, has_names: bool) -> list[Any] | None:
+    inside = next((value[field] for field in _LISTS if isinstance(value.get(field), list)), None)
+    if inside is not None or value.get("object") == "model":
+        return [value] if inside is None else inside
+    # ``{"models": {"small": {...}}}``
+    if has_names and all(isinstance(entry, dict) for entry in value.values()):
+        return [{"id": name, **entry} for name, entry in value.items()]
+    return None
+
+
+def _raw_name(entry: object) -> str:
+    """The name as it is asked for; without control characters in any case."""
+    if isinstance(entry, Mapping):
+        entry = next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), "")
+    return entry if isinstance(entry, str) and entry.isprintable() else _read_name(entry)
+
+
 def _read_name(entry: object) -> str:
     """The name in one line, without control characters: it may reach a terminal. Empty if there is none."""
     if isinstance(entry, Mapping):
-        entry = next((entry[key] for key in ("id", "name", "model") if isinstance(entry.get(key), str)), "")
+        entry = next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), "")
     return " ".join(clean(entry, max_characters=200).split())
 
 
 def _can_chat(name: str, entry: object) -> bool:
+    if _NO_CHAT.search(name):
+        return False
     if not isinstance(entry, Mapping):
-        return _NO_CHAT.search(name) is None
+        return True
     is_adapter = bool(entry.get("parent"))
-    return not is_adapter and entry.get("type") not in _NO_CHAT_TYPES and _NO_CHAT.search(name) is None
+    has_use = all(_includes_chat(entry[field]) for field in _USES if entry.get(field))
+    return not is_adapter and entry.get("type") not in _NO_CHAT_TYPES and has_use
+
+
+def _includes_chat(uses: object) -> bool:
+    """Whether writing text is among the uses: a name, a list of them, or flags by name. Other forms do not tell."""
+    if isinstance(uses, str):
+        return _CHAT_USE.search(uses) is not None
+    if isinstance(uses, list):
+        names = [use for use in uses if isinstance(use, str)]
+        return not names or any(map(_CHAT_USE.search, names))
+    if isinstance(uses, Mapping):
+        flags = [flag for use, flag in uses.items() if _CHAT_USE.search(str(use))]
+        return not flags or any(flags)
+    return True
 
 
 def _is_loaded(entry: object) -> bool:
     if not isinstance(entry, Mapping):
         return False
+    if entry.get("loaded") is True:
+        return True
     status = entry.get("status", entry.get("state"))
     value = status.get("value") if isinstance(status, Mapping) else status
     return value == "loaded"

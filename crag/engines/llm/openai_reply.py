@@ -1,7 +1,7 @@
 """Reads what an OpenAI-compatible server sends: untrusted bytes of one reply, or its list of models."""
 
-import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -10,6 +10,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationErr
 from crag.core.model_marks import final_text
 from crag.core.text import clean, encodable
 from crag.engines.llm.base import FinishReason, Generation, end_before_stop
+from crag.engines.llm.openai_body import parse_json, unwrap
 from crag.engines.llm.openai_stream import is_event_stream, join_lines, join_stream
 
 CHARACTERS_PER_TOKEN = 16
@@ -23,12 +24,18 @@ _UNCOUNTED_TOKENS = 1
 
 _UNLIKELY_LOG_PROBABILITY = -9999.0
 """Stands for "very unlikely" and for minus infinity: no value to take a mean of."""
-_LOOSE_JSON = json.JSONDecoder(strict=False)
-_KINDS_WITHOUT_TEXT = ("think", "thought", "reason", "tool", "function", "refusal", "image", "audio", "reference")
+_KINDS_WITHOUT_TEXT = (
+    "think", "thought", "reason", "tool", "function", "refusal", "image", "audio", "reference",
+    "summary", "citation", "search", "source",
+)  # fmt: skip
 """Parts of names of parts that are not the model's answer."""
 
-_AT_LIMIT = frozenset({"length", "max_tokens", "max_length", "model_length", "max_output_tokens", "token_limit"})
-_FILTERS = ("filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive")
+_AT_LIMIT = re.compile(r"length|max_?(?:\w{1,12}_)?tokens|token_limit|context_window")
+"""In a reason for the end, in small letters and with ``_`` for ``-``."""
+_FILTERS = (
+    "filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive",
+    "refusal",
+)  # fmt: skip
 """Parts of reasons that say: the text is not the model's, or not all of it."""
 
 
@@ -45,6 +52,11 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
         reply = _parse(body)
     except ValidationError as error:
         return Generation.failed(f"the server's reply cannot be read: {_describe(error, body)}")
+    except _NoChoicesError:
+        return Generation.failed(
+            "the server's reply has no choices, so it is none of OpenAI's protocol, or an empty one; "
+            f"{_describe_beginning(body)}"
+        )
     except ValueError as error:
         return Generation.failed(f"the server's reply, an event stream, cannot be read: {error}")
 
@@ -54,7 +66,7 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
     if fault:
         text = ""
 
-    finish_reason: FinishReason = "length" if reason in _AT_LIMIT else "stop"
+    finish_reason: FinishReason = "length" if _is_at_limit(reason) else "stop"
     return Generation(
         # Bounded here too, as a server may ignore `max_tokens`.
         text=text[: CHARACTERS_PER_TOKEN * max_tokens],
@@ -73,54 +85,52 @@ def has_only_thoughts(body: str) -> bool:
     except ValueError:
         return False
     choice = reply.choice
-    is_cut = (choice.reason or "").lower() in _AT_LIMIT
+    is_cut = _is_at_limit(choice.reason or "")
     # Some servers only count the tokens of thoughts and never show them.
     has_thoughts = bool(choice.thoughts or choice.whole_text.strip() or reply.completion_tokens)
     return is_cut and has_thoughts and not final_text(choice.whole_text).strip()
+
+
+def _is_at_limit(reason: str) -> bool:
+    """Whether a reason for the end says that the tokens were used up."""
+    return _AT_LIMIT.search(reason.lower().replace("-", "_")) is not None
 
 
 def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
     """Why the reply's text is not used; None if it is."""
     if any(part in reason for part in _FILTERS):
         return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
-    if text.strip() or reason in _AT_LIMIT:
+    if text.strip() or _is_at_limit(reason):
         return None
     if choice.error:
         return f"the server ended with an error: {' '.join(clean(str(choice.error), max_characters=200).split())}"
     if reason in {"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"}:
         return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
-    return None
+    return "the model called a tool, of which none was offered, and wrote no text" if choice.has_calls else None
+
+
+class _NoChoicesError(ValueError):
+    """A reply without a choice."""
 
 
 def _parse(body: str) -> "_Reply":
-    """Raises ValidationError, or another ValueError for an event stream that cannot be read."""
+    """Raises ValidationError, _NoChoicesError, or another ValueError for an event stream that cannot be read."""
     body = body.lstrip("\ufeff \r\n\t")
     if is_event_stream(body):
-        return _Reply.model_validate(join_stream(body) or {})
+        return _validate(join_stream(body))
     try:
         return _Reply.model_validate_json(body)
     except ValidationError:
-        # A gateway may put the reply into a list.
-        if body.startswith("["):
-            return _Reply.model_validate(_only_entry(body))
-        loose = (join_lines(body) or _parse_loosely(body)) if body.startswith("{") else None
+        loose = (join_lines(body) if body.startswith("{") else None) or unwrap(parse_json(body))
         if loose is None:
             raise
-        return _Reply.model_validate(loose)
+        return _validate(loose)
 
 
-def _only_entry(body: str) -> object:
-    """The only entry of a list; another body as it is."""
-    value = _parse_loosely(body)
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _parse_loosely(body: str) -> object:
-    """The first JSON value of a body with half a surrogate pair, bare line ends in a text, or more behind it."""
-    try:
-        return _LOOSE_JSON.raw_decode(body)[0]
-    except (ValueError, RecursionError):
-        return None
+def _validate(value: object) -> "_Reply":
+    if value is None or (isinstance(value, dict) and not value.get("choices")):
+        raise _NoChoicesError
+    return _Reply.model_validate(value)
 
 
 def _join_parts(value: object) -> object:
@@ -148,6 +158,8 @@ def _text_of_part(part: object) -> str:
     if any(name in kind for name in _KINDS_WITHOUT_TEXT):
         return ""
     text = part.get("text", part.get("content"))
+    if isinstance(text, list):
+        return "".join(inner if isinstance(inner, str) else _text_of_part(inner) for inner in text)
     # The form of the older interface of assistants.
     text = text.get("value") if isinstance(text, dict) else text
     return text if isinstance(text, str) else ""
@@ -212,6 +224,8 @@ class _Message(BaseModel):
     reasoning_content: _OptionalText = None
     reasoning: _OptionalText = None
     refusal: _OptionalText = None
+    tool_calls: Any = None
+    function_call: Any = None
 
 
 class _Token(BaseModel):
@@ -276,6 +290,12 @@ class _Choice(BaseModel):
         return encodable(text)
 
     @property
+    def has_calls(self) -> bool:
+        """Whether the model calls a tool."""
+        message = self.message or self.delta
+        return bool(message and (message.tool_calls or message.function_call))
+
+    @property
     def thoughts(self) -> str:
         """What the server itself has kept apart as thoughts."""
         message = self.message or self.delta
@@ -317,7 +337,11 @@ class _Reply(BaseModel):
 def _describe(error: ValidationError, body: str) -> str:
     fault = error.errors(include_url=False, include_input=False)[0]
     location = ".".join(map(str, fault["loc"])) or "the body"
-    return f"{location}: {fault['msg']}; of its {len(body):,} characters the first are {body[:120]!r}"
+    return f"{location}: {fault['msg']}; {_describe_beginning(body)}"
+
+
+def _describe_beginning(body: str) -> str:
+    return f"of its {len(body):,} characters the first are {body[:120]!r}"
 
 
 def _mean_log_probability(reply: _Reply, text: str) -> float | None:
@@ -326,7 +350,7 @@ def _mean_log_probability(reply: _Reply, text: str) -> float | None:
     tokens: Sequence[_ScoredToken] = log_probabilities.scored_tokens if log_probabilities else []
     if not _cover_text(tokens, reply, text):
         return None
-    tokens = _tokens_of_text(tokens, reply.choice.whole_text, text)
+    tokens = _tokens_of_text(tokens, reply.choice, text)
 
     # A null is not a value: some servers have none for the first token.
     values = [token.log_probability for token in tokens if token.log_probability is not None]
@@ -351,13 +375,13 @@ def _cover_text(tokens: Sequence[_ScoredToken], reply: _Reply, text: str) -> boo
     return len(written.strip()) >= len(text.strip())
 
 
-def _tokens_of_text(
-    tokens: Sequence[_ScoredToken],
-    whole_text: str,
-    text: str,
-) -> Sequence[_ScoredToken]:
-    """The tokens of the text at the end of a reply that begins with thoughts; all of them where that is not seen."""
-    if not text or whole_text.strip().startswith(text.strip()):
+def _tokens_of_text(tokens: Sequence[_ScoredToken], choice: _Choice, text: str) -> Sequence[_ScoredToken]:
+    """The tokens from the text on, without those of the thoughts before it; none if they cannot be told apart."""
+    is_beginning = choice.whole_text.strip().startswith(text.strip())
+    if not text or (is_beginning and not choice.thoughts):
+        return tokens
+    # Some servers list the tokens of thoughts that they keep apart, others do not.
+    if "".join(token.text for token in tokens).strip().startswith(text.strip()):
         return tokens
 
     written = ""
@@ -368,4 +392,4 @@ def _tokens_of_text(
         # Only what ends a turn may follow the text.
         if len(written) > len(text) + 200:
             break
-    return tokens
+    return ()

@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import json
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import openai
@@ -15,12 +17,14 @@ import openai
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.openai_address import ServerAddress
+from crag.engines.llm.openai_body import read_text
 from crag.engines.llm.openai_dialect import SUPERSEDED, Body, Change, apply_changes, describe_change, find_changes
-from crag.engines.llm.openai_models import is_listing
+from crag.engines.llm.openai_models import describe_names, is_listing
 from crag.engines.llm.openai_refusal import USUAL_ATTEMPTS, RefusedError, read_error
 from crag.engines.llm.openai_reply import has_only_thoughts
 from crag.engines.llm.openai_stream import find_stream_error, is_event_stream
 from crag.engines.llm.openai_transport import Proxy, find_proxy, is_silence, open_connections
+from crag.settings import MODEL_VARIABLE
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +39,14 @@ LISTING_SECONDS = 60.0
 _CONNECT_SECONDS = 5.0
 _COMPLAINTS = frozenset({400, 422})
 """Statuses that say what is wrong with a request."""
+_TOO_LONG_STATUSES = frozenset({400, 413, 422, 500})
+_LONG_PAUSE = 10.0
+"""At the start, a longer one is told, in seconds."""
+_WANTS_TLS = re.compile(r"HTTP request (?:was sent )?to (?:an )?HTTPS", re.IGNORECASE)
+_NO_HTTP = re.compile(r"without sending a response|illegal (?:request|status) line", re.IGNORECASE)
+"""What is said of a server that sends no HTTP, such as one that waits for TLS."""
+_SECRET_NAME = re.compile(r"key|token|secret|sig|password|auth|code|credential", re.IGNORECASE)
+"""Of a parameter in the address."""
 _SHORTEST_SECRET = 6
 """Shorter keys are dummies such as `EMPTY`, a word that messages may contain."""
 
@@ -75,10 +87,15 @@ class Server:
             "default_query": dict(address.query),
         }
 
-        secrets = [re.escape(secret) for secret in (key, basic, address.password) if len(secret) >= _SHORTEST_SECRET]
+        query_secrets = [value for name, value in address.query.items() if _SECRET_NAME.search(name)]
+        # Without a password the name of the user is a token.
+        user = "" if address.password else address.user
+        secrets = _as_they_appear([key, basic, address.password, user, *query_secrets])
         # An empty pattern would match everywhere.
         matches_nothing = r"(?!)"
-        self._secrets = re.compile("|".join(secrets) or matches_nothing)
+        self._secrets = re.compile("|".join(map(re.escape, secrets)) or matches_nothing)
+        self._has_key = bool(key or address.user)
+        self._offered_models = ""
 
     @cached_property
     def _proxy(self) -> Proxy | None:
@@ -106,6 +123,12 @@ class Server:
         """Why no reply came, in one line, with the proxy that stood between."""
         cause = error.__cause__ or error
         words = " ".join(self._hide(cause).split()) or type(cause).__name__
+        if "CERTIFICATE_VERIFY_FAILED" in words:
+            words += "; SSL_CERT_FILE=FILE names a file with the certificate to trust"
+        elif "SSL" in words or "TLS" in words:
+            words += f"; if the server does not encrypt, write http:// in {self._place}"
+        elif self._address.url.scheme == "http" and _NO_HTTP.search(words):
+            words += f"; if the server encrypts, write https:// in {self._place}"
         if self._proxy is None:
             return words
         return f"{words}; asked through {self._proxy}; NO_PROXY={self._address.url.host} goes around it"
@@ -117,13 +140,39 @@ class Server:
         return f"{line} ({advice})" if advice else line
 
     def _advise(self, refusal: RefusedError) -> str:
+        """What may help; "" if that is not known."""
         if self._proxy and refusal.status in {403, 407, 502, 503, 504}:
             return f"asked through {self._proxy}"
         if refusal.status in {401, 403}:
-            return f"the key is that of {self._key_variable}" if self._key_variable else ""
+            return self._advise_on_key()
+        if _WANTS_TLS.search(refusal.words):
+            return f"write https:// in {self._place}"
         if refusal.is_not_here:
-            return f"at {self.base_url}: set {self._variable} to the address that ends before /chat/completions"
+            return f"at {self.base_url}: {self._to_set} the address that ends before /chat/completions"
+        return self._advise_on_request(refusal)
+
+    def _advise_on_request(self, refusal: RefusedError) -> str:
+        if refusal.is_unknown_model:
+            offer = f"it offers {self._offered_models}: " if self._offered_models else ""
+            return f"{offer}name one of its models, with {MODEL_VARIABLE}=NAME or --judge-model NAME"
+        if refusal.is_too_long and refusal.status in _TOO_LONG_STATUSES and not refusal.is_busy:
+            return "shorter prompts: --set web.context.max_tokens=500, or give the server a longer context"
         return ""
+
+    def _advise_on_key(self) -> str:
+        if not self._key_variable:
+            return ""
+        return f"the key is that of {self._key_variable}" if self._has_key else f"{self._key_variable} is not set"
+
+    @property
+    def _place(self) -> str:
+        """Where the user has written the address."""
+        return self._variable or "the address"
+
+    @property
+    def _to_set(self) -> str:
+        """What to do with another address, which follows."""
+        return f"set {self._variable} to" if self._variable else "name"
 
     def _hide(self, text: object) -> str:
         """The text without the key and the password: a server may echo them."""
@@ -147,7 +196,7 @@ class Server:
                 except TimeoutError:
                     raise EngineUnavailableError(
                         f"the server at {base_url} sends its list of models bit by bit and came to no end within "
-                        f"{LISTING_SECONDS:.0f} s; if it is not a language model server, set {self._variable} to the "
+                        f"{LISTING_SECONDS:.0f} s; if it is not a language model server, {self._to_set} the "
                         "address of one"
                     ) from None
 
@@ -161,6 +210,7 @@ class Server:
             else:
                 if is_listing(listing):
                     self._move(base_url)
+                    self._offered_models = describe_names(listing)
                     return listing
                 first_refusal = first_refusal or RefusedError(200, listing)
 
@@ -238,7 +288,7 @@ class Server:
     def _move(self, base_url: str) -> None:
         """From now on ask at this address; tell the user if it is another one."""
         if base_url != self.base_url:
-            log.warning("the server answers at %s, not at %s: set %s to it", base_url, self.base_url, self._variable)
+            log.warning("the server answers at %s, not at %s: %s it", base_url, self.base_url, self._to_set)
             self.base_url = base_url
 
     async def _send(self, request: Awaitable[httpx2.Response]) -> str:
@@ -246,10 +296,10 @@ class Server:
         try:
             response = await request
         except openai.APIStatusError as error:
-            body = self._hide(error.response.text)
+            body = self._hide(read_text(error.response))
             raise RefusedError(error.status_code, body, error.response.headers) from None
 
-        body = self._hide(response.text)
+        body = self._hide(read_text(response))
         reported = find_stream_error(body) if is_event_stream(body) else body
         refusal = read_error(reported, response.headers) if reported is not None else None
         if refusal:
@@ -287,7 +337,8 @@ class Server:
                 if requested_pause is None or requested_pause >= deadline.remaining:
                     raise
                 seconds = requested_pause
-                if refusal.is_loading or (at_start and attempt >= USUAL_ATTEMPTS):
+                is_long = attempt >= USUAL_ATTEMPTS or seconds >= _LONG_PAUSE
+                if refusal.is_loading or (at_start and is_long):
                     self._tell_of_loading(refusal)
             attempt += 1
             await pause(seconds)
@@ -307,3 +358,14 @@ class Server:
                 self.base_url,
                 MOST_SILENT_SECONDS,
             )
+
+
+def _as_they_appear(secrets: Iterable[str]) -> list[str]:
+    """The secrets that are long enough to be one, as they are, as in an address and as in JSON; the longest first."""
+    forms = {
+        form
+        for secret in secrets
+        if len(secret) >= _SHORTEST_SECRET
+        for form in (secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1])
+    }
+    return sorted(forms, key=len, reverse=True)

@@ -5,10 +5,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from crag.engines.llm.openai_body import unwrap
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _DONE = "[DONE]"
 _REPEATED_NAME = re.compile(r"\A(?:\s?data:)+(?=\s?[\[{])")
+_IDLE_EVENT = re.compile(r"ping|heart.?beat|keep.?alive|progress|status", re.IGNORECASE)
+"""Names of events that only keep the connection alive."""
 _ERROR_FIELDS = frozenset({"message", "detail", "msg"})
+_CALL_FIELDS = ("tool_calls", "function_call")
 _TEXT_FIELDS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
@@ -29,8 +34,10 @@ def join_stream(body: str) -> dict[str, Any] | None:
         if data == _DONE:
             break
         # Not "ping", "[HEARTBEAT]" or nothing, which some servers send while the model is busy.
-        if data.startswith("{"):
-            joined.add(json.loads(data))
+        if data.startswith(("{", "[{")):
+            chunk = unwrap(json.loads(data))
+            if isinstance(chunk, dict):
+                joined.add(chunk)
     return joined.as_reply()
 
 
@@ -66,9 +73,12 @@ def join_lines(body: str) -> dict[str, Any] | None:
 def _read_events(body: str) -> Iterator[str]:
     """The data of each event. The last one may lack the blank line that ends it."""
     lines: list[str] = []
+    is_idle = False
     for line in _LINE_END.split(body.lstrip("\ufeff")):
         name, _, value = line.strip(" \t").partition(":")
-        if name == "data":
+        if name == "event":
+            is_idle = _IDLE_EVENT.fullmatch(value.strip()) is not None
+        elif name == "data" and not is_idle:
             # A gateway may put its mark before that of the server behind it.
             data = _REPEATED_NAME.sub("", value).strip()
             # Data may span lines, but each chunk of ours is one line: some servers forget the blank one between two.
@@ -78,9 +88,11 @@ def _read_events(body: str) -> Iterator[str]:
             lines.append(data)
         elif name == "error" and value:  # llama.cpp's servers of 2024
             yield json.dumps({"error": value.strip()})
-        elif not line.strip() and lines:
-            yield "\n".join(lines)
-            lines = []
+        elif not line.strip():
+            is_idle = False
+            if lines:
+                yield "\n".join(lines)
+                lines = []
     if lines:
         yield "\n".join(lines)
 
@@ -99,12 +111,17 @@ def _is_whole(lines: list[str]) -> bool:
 def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
     """The chunk's part of the choice with the index 0, which need not stand first; None if it has none."""
     choices = chunk.get("choices")
+    choices = [choices] if isinstance(choices, dict) else choices
     if not isinstance(choices, list):
         return None
     for choice in choices:
-        if isinstance(choice, dict) and choice.get("index") in {None, 0}:
+        if isinstance(choice, dict) and choice.get("index") in (None, 0, "0"):
             return choice
     return None
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 class _JoinedReply:
@@ -116,6 +133,7 @@ class _JoinedReply:
         self._log_probabilities: dict[str, list[Any]] = {}
         self._rest: dict[str, Any] = {}
         self._has_chunks = False
+        self._has_deltas = False
 
     def add(self, chunk: dict[str, Any]) -> None:
         for name in ("model", "usage"):
@@ -133,8 +151,12 @@ class _JoinedReply:
             self._choice["text"] = self._choice.get("text", "") + choice["text"]
         if choice.get("finish_reason"):
             self._choice["finish_reason"] = choice["finish_reason"]
-        if isinstance(choice.get("delta"), dict):
-            self._add_delta(choice["delta"])
+        delta = choice.get("delta")
+        if isinstance(delta, str):
+            delta = {"content": delta}
+        if isinstance(delta, dict):
+            self._has_deltas = True
+            self._add_delta(delta)
         # A last chunk with the whole message, after the parts or alone.
         if isinstance(choice.get("message"), dict):
             self._add_message(choice["message"])
@@ -156,18 +178,29 @@ class _JoinedReply:
     def _add_delta(self, delta: dict[str, Any]) -> None:
         for name in _TEXT_FIELDS:
             value = delta.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                value = str(value)
+            before = self._message.get(name)
             if isinstance(value, str):
-                before = self._message.get(name) or ""
-                self._message[name] = before + value if isinstance(before, str) else [*before, value]
+                self._message[name] = (
+                    [*before, value] if isinstance(before, list) else f"{_text_or_empty(before)}{value}"
+                )
             elif isinstance(value, list):
-                before = self._message.get(name) or []
-                if isinstance(before, str):
-                    before = [before]
-                self._message[name] = [*before, *value]
+                self._message[name] = [*(before if isinstance(before, list) else [_text_or_empty(before)]), *value]
+        for name in _CALL_FIELDS:
+            if delta.get(name):
+                self._message[name] = delta[name]
 
     def _add_message(self, message: dict[str, Any]) -> None:
-        if message.get("content"):
-            self._message = dict(message)
+        """A whole message replaces what came before; without deltas it may also be the next part of one."""
+        content = message.get("content")
+        if not content:
+            return
+        before = self._message.get("content")
+        is_part = isinstance(before, str) and isinstance(content, str) and not content.startswith(before)
+        self._message = dict(message)
+        if is_part and not self._has_deltas:
+            self._message["content"] = f"{before}{content}"
 
     def _add_log_probabilities(self, values: dict[str, Any]) -> None:
         for name, entries in values.items():

@@ -1,7 +1,9 @@
 """Connections to a server: which proxy is used, and how many bytes of a reply are read."""
 
 import ipaddress
+import json
 import os
+import re
 import urllib.request
 import zlib
 from collections.abc import AsyncIterator
@@ -21,6 +23,15 @@ LARGEST_REPLY = 4_000_000
 _PROXY_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
 _EITHER_HEADER = 32
 """Added to the window's size, zlib recognises the headers of gzip and of deflate."""
+_GZIP_MARK = b"\x1f\x8b"
+_PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+_NOT_READ = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
+"""Encodings that are not read here."""
+_STREAM_END = re.compile(r"(?:\A|[\r\n])data: {0,3}\[DONE\]")
+_LONGEST_END = 20
+_STAYS_A_POST = {301: 308, 302: 307}
+"""Redirects after which a client would ask with GET, without the question -> those that keep the method."""
+_OWN_KEY_HEADER = "api-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,39 +104,107 @@ def _is_exempt(host: str, port: int | None) -> bool:
 def open_connections(proxy: Proxy | None) -> httpx2.AsyncClient:
     """A client whose replies are bounded. The environment gives its certificates, and no proxy but this one."""
     transport = httpx2.AsyncHTTPTransport(
-        limits=openai.DEFAULT_CONNECTION_LIMITS,
+        # One connection a request: a server with one thread would wait for the next request of the first connection
+        # while others wait for the server.
+        limits=httpx2.Limits(max_keepalive_connections=0),
         proxy=proxy.url if proxy else None,
     )
     # A transport that is given keeps the library from reading the variables of proxies itself: it would fail for a
     # SOCKS proxy without `socksio` even where NO_PROXY covers the server.
-    return openai.DefaultAsyncHttpxClient(transport=transport, event_hooks={"response": [_bound_body]})
+    return openai.DefaultAsyncHttpxClient(transport=transport, event_hooks={"response": [_follow_as_post, _bound_body]})
+
+
+class _Unpacker:
+    """Unpacks gzip, in one member or several, and deflate, with or without zlib's header; passes on what is neither."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(zlib.MAX_WBITS + _EITHER_HEADER)
+        self._is_first = True
+        self._is_plain = False
+
+    def unpack(self, chunk: bytes, max_bytes: int) -> bytes:
+        """The next bytes, at most `max_bytes` of them."""
+        if self._is_plain:
+            return chunk
+        try:
+            unpacked = self._unpack_member(chunk, max_bytes)
+        except zlib.error:  # it was not packed after all
+            self._is_plain = True
+            return chunk
+        while self._zlib.eof and self._zlib.unused_data.startswith(_GZIP_MARK) and len(unpacked) < max_bytes:
+            rest = self._zlib.unused_data
+            self._zlib = zlib.decompressobj(zlib.MAX_WBITS + _EITHER_HEADER)
+            unpacked += self._unpack_member(rest, max_bytes - len(unpacked))
+        return unpacked
+
+    def _unpack_member(self, chunk: bytes, max_bytes: int) -> bytes:
+        is_first, self._is_first = self._is_first, False
+        try:
+            return self._zlib.decompress(chunk, max_bytes)
+        except zlib.error:
+            if not is_first:
+                raise
+            self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
+            return self._zlib.decompress(chunk, max_bytes)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """The first `LARGEST_REPLY` bytes of a body, which may be endless or become so when unpacked."""
+    """The first `LARGEST_REPLY` bytes of a body, which may be endless or become so when unpacked.
 
-    def __init__(self, stream: Any, encoding: str) -> None:  # noqa: ANN401 - the declared type covers other clients
+    An event stream ends with its last event, though the server keeps the connection open. A connection that breaks off
+    behind a whole JSON value is no fault.
+    """
+
+    def __init__(self, stream: Any, packings: int) -> None:  # noqa: ANN401 - the declared type covers other clients
         self._stream = stream
-        is_packed = encoding in {"gzip", "x-gzip", "deflate"}
-        self._unpacker = zlib.decompressobj(zlib.MAX_WBITS + _EITHER_HEADER) if is_packed else None
+        self._unpackers = [_Unpacker() for _ in range(packings)]
+        self._received = bytearray()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        remaining = LARGEST_REPLY
-        async for chunk in self._stream:
-            part = self._unpack(chunk, remaining)
-            yield part[:remaining]
-            remaining -= len(part)
-            if remaining <= 0:
-                return
+        try:
+            async for chunk in self._stream:
+                remaining = LARGEST_REPLY - len(self._received)
+                part = self._unpack(chunk, remaining)[:remaining]
+                self._received += part
+                yield part
+                if len(part) >= remaining or self._has_last_event(len(part)):
+                    return
+        except (httpx2.RemoteProtocolError, httpx2.ReadError):
+            if not self._is_whole():
+                raise
 
     def _unpack(self, chunk: bytes, max_bytes: int) -> bytes:
-        if self._unpacker is None:
-            return chunk
+        # Some servers pack without saying so.
+        if not self._received and not self._unpackers and chunk.startswith(_GZIP_MARK):
+            self._unpackers.append(_Unpacker())
+        for unpacker in self._unpackers:
+            chunk = unpacker.unpack(chunk, max_bytes)
+        return chunk
+
+    def _has_last_event(self, length: int) -> bool:
+        start = max(0, len(self._received) - length - _LONGEST_END)
+        return _STREAM_END.search(self._received[start:].decode("latin-1")) is not None
+
+    def _is_whole(self) -> bool:
         try:
-            return self._unpacker.decompress(chunk, max_bytes)
-        except zlib.error:  # it was not packed after all
-            self._unpacker = None
-            return chunk
+            json.loads(self._received)
+        except (ValueError, RecursionError):
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _SaidInstead(httpx2.AsyncByteStream):
+    """An error in place of a body that cannot be read."""
+
+    def __init__(self, stream: Any, message: str) -> None:  # noqa: ANN401 - as above
+        self._stream = stream
+        self._body = json.dumps({"error": {"message": message}}).encode()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._body
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -133,5 +212,25 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 async def _bound_body(response: httpx2.Response) -> None:
     # Servers pack although "identity" was asked for. The library would unpack a whole chunk at once, however large.
-    encoding = response.headers.pop("Content-Encoding", "")
-    response.stream = _BoundedStream(response.stream, encoding.strip().lower())
+    encodings = [name.strip().lower() for name in response.headers.pop("Content-Encoding", "").split(",")]
+    unread = next((name for name in encodings if name in _NOT_READ), None)
+    if unread:
+        message = (
+            f"its reply is packed as {unread!r}, although a plain one was asked for: switch that off at the server"
+        )
+        response.stream = _SaidInstead(response.stream, message)
+    else:
+        response.stream = _BoundedStream(response.stream, sum(name in _PACKED for name in encodings))
+
+
+async def _follow_as_post(response: httpx2.Response) -> None:
+    """Keep the question when an address has moved, and the key from other servers."""
+    if not response.has_redirect_location:
+        return
+    response.status_code = _STAYS_A_POST.get(response.status_code, response.status_code)
+    # The library drops the other header with a key itself.
+    source = response.request.url
+    target = source.join(response.headers["Location"])
+    is_upgrade = target.host == source.host and target.scheme == "https"
+    if target.origin != source.origin and not is_upgrade:
+        response.request.headers.pop(_OWN_KEY_HEADER, None)

@@ -83,7 +83,7 @@ def describe_listed_model(listing: str, name: str) -> str | None:
     models = _read_models(listing)
     if models is None:
         return None
-    model = _find_model(models, name)
+    model = _find_model(models, _read_text(name))
     facts = _list_facts(model, _NO_MODEL, _NO_PROPERTIES)
     return ", ".join([_last_part(model.name), *facts]) if model.name else None
 
@@ -133,7 +133,7 @@ def _aliases(*paths: str) -> AliasChoices:
 class _Model(BaseModel):
     """An entry of a list of models, in the forms of llama.cpp, vLLM, LM Studio, Ollama and hosted services."""
 
-    name: _Text = Field(None, validation_alias=_aliases("id", "name", "model"))
+    name: _Text = Field(None, validation_alias=_aliases("id", "name", "model", "model_name", "model_id", "key"))
     root: _Text = None
     """vLLM: the folder or the repository of the weights."""
     digest: _Text = None

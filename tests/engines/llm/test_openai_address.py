@@ -57,7 +57,20 @@ def test_a_deployment_names_the_model_and_has_a_version() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "http://", "ftp://host/v1", "http:/host", "http//host/v1", "http://host:99999/v1", "http://me:p/ssword@host"],
+    [
+        "",
+        "http://",
+        "ftp://host/v1",
+        "http:/host",
+        "http//host/v1",
+        "http://host:99999/v1",
+        "http://me:p/ssword@host",
+        "http://<host>:8000/v1",
+        "http://my host:8000",
+        "unix:///run/x.sock",
+        "CRAG_LLM_URL=http://h:1",
+        "http://h:port",
+    ],
 )
 def test_what_is_no_address_is_told_without_its_password(text: str) -> None:
     with pytest.raises(

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -134,6 +135,11 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
     (400, '{"detail": "stream must be set to true"}', lambda body: not body.get("stream"), "only streams"),
     (400, '{"error": "This model requires streaming"}', lambda body: not body.get("stream"), "only streams"),
     (400, '{"error": "Set `stream`: true"}', lambda body: not body.get("stream"), "only streams"),
+    (422, '{"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "Input should be a valid list"}]}',
+     lambda body: isinstance(body["messages"][0]["content"], str), "sent in parts"),
+    (400, "Input should be 'user', 'assistant' or 'tool'", has_system, "role system"),
+    (400, '{"error": {"message": "Could not finish because max_tokens or model output limit was reached."}}',
+     lambda body: body["max_tokens"] < 1000, "spends its tokens on thoughts"),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
 ]  # fmt: skip
@@ -173,6 +179,90 @@ def test_a_server_that_refuses_some_parameters_without_a_name_loses_the_rare_one
     assert len(bodies) == 2
 
 
+def test_a_server_that_only_says_what_it_takes_gets_nothing_else(server: HTTPServer) -> None:
+    known = {"model", "messages", "stream"}
+    words = '{"error": {"message": "Only these fields are allowed: model, messages, stream"}}'
+    bodies = serve(server, lambda body, _: Response(words, 400) if body.keys() - known else None)
+    assert ask_one(server, replace(ASKED, with_log_probability=True)).text == "Ida Larsen"
+    assert bodies[-1].keys() == known
+
+
+TOO_LONG = [
+    (400, "This model's maximum context length is 2048 tokens. However, you requested 3000 tokens."),
+    (400, "the request exceeds the available context size, try increasing it"),
+    (400, "Trying to keep the first 3000 tokens when context the overflows."),
+    (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 3000 `inputs` tokens"),
+    (422, "Input validation error: `inputs` must have less than 2047 tokens. Given: 3000"),
+    (400, "Prompt contains 40000 tokens and 0 draft tokens, too large for model"),
+    (400, "Input is too long for requested model."),
+    (400, "Too many input tokens."),
+    (400, "input token count 3000 plus max_tokens 20 is more than 2048"),
+    (400, "inputs tokens + max_tokens should not be greater than 4096"),
+    (400, "max_tokens must be at least 1, got -952."),
+    (400, "Prompt length 5000 is greater than max_seq_len 4096"),
+    (400, "Range of input length should be [1, 2048]"),
+    (413, "Request too large for model `m` on tokens per minute: code rate_limit_exceeded, please try again."),
+    (413, "<html><title>413 Request Entity Too Large</title>"),
+]
+
+
+@pytest.mark.parametrize(("status", "words"), TOO_LONG)
+def test_a_prompt_that_is_too_long_is_told_at_once_and_changes_nothing(
+    server: HTTPServer, pauses: list[float], status: int, words: str
+) -> None:
+    bodies = serve(server, lambda *_: Response(words, status))
+    error = ask_one(server).error or ""
+    assert f"status {status}: " in error
+    assert "--set web.context.max_tokens=" in error
+    assert (len(bodies), pauses) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, '{"object": "error", "message": "The model `m` does not exist.", "code": 404}'),
+        (404, '{"error": {"message": "model \'m\' not found"}}'),
+        (400, '{"error": {"message": "m is not a valid model ID"}}'),
+    ],
+)
+def test_an_unknown_model_is_told_with_those_that_there_are(server: HTTPServer, status: int, words: str) -> None:
+    server.expect_request("/v1/models").respond_with_json({"data": [{"id": "small"}, {"id": "large"}]})
+    serve(server, lambda *_: Response(words, status))
+    model = model_at(server.url_for("/v1"))
+    model.warm_up()
+    error = model.generate([ASKED], Deadline(600))[0].error or ""
+    assert "it offers small, large: name one of its models, with CRAG_LLM_MODEL=NAME" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('{"Message": "User is not authorized"}', "status 400: User is not authorized"),
+        ('{"detail": {"error": {"message": "deep"}}}', "status 400: deep"),
+        (json.dumps({"error": {"message": '{"error": {"message": "quoted"}}'}}), "status 400: quoted"),
+        ("Client sent an HTTP request to an HTTPS server.", "(write https:// in CRAG_TEST_URL)"),
+    ],
+)
+def test_the_words_of_a_refusal_are_found(server: HTTPServer, words: str, said: str) -> None:
+    serve(server, lambda *_: Response(words, 400))
+    assert said in (ask_one(server).error or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"choices": null, "base_resp": {"status_code": 1004, "status_msg": "login fail"}}', "login fail"),
+        ('{"errors": [{"message": "nope"}]}', "nope"),
+        ('{"Response": {"Error": {"Message": "nope"}}}', "no choices"),
+        (": BUSY\n\n" + '{"error": {"message": "nope"}}', "nope"),
+        ("\n" * 500 + "<html><title>Sign in</title>", "a web page: Sign in"),
+    ],
+)
+def test_an_error_under_a_status_that_says_that_all_is_well(server: HTTPServer, body: str, said: str) -> None:
+    serve(server, lambda *_: Response(body))
+    assert said in (ask_one(server).error or "")
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [
@@ -188,9 +278,9 @@ def test_a_model_without_a_chat_is_asked_in_plain_text(server: HTTPServer, statu
 
 
 REMAINING = [
-    (401, '{"error": {"message": "Invalid\\nkey"}}', "status 401: Invalid key (the key is that of CRAG_TEST_KEY)", 1),
+    (401, '{"error": {"message": "Invalid\\nkey"}}', "status 401: Invalid key (CRAG_TEST_KEY is not set)", 1),
     (403, "forbidden", "status 403: forbidden", 1),
-    (403, "", "status 403: no word why (the key is that of CRAG_TEST_KEY)", 1),
+    (403, "", "status 403: no word why (CRAG_TEST_KEY is not set)", 1),
     (200, "", "the server's reply is empty", 1),
     (400, "context length is 2048 tokens; reduce the length of the messages or max_tokens", "status 400: context", 1),
     (404, '{"error": "model \\"m\\" not found"}', 'status 404: model "m" not found', 1),
@@ -226,7 +316,19 @@ LOADING = [
     (503, {"Retry-After": "2"}, "busy", [2.0] * 5),
     (429, {"Retry-After": "0"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
     (529, {}, "overloaded", [0.5, 1.0, 2.0, 4.0, 8.0]),
-]
+    (429, {}, "Please try again in 0m5.5s. Need more?", [5.5] * 5),
+    (429, {}, "try again in 1m2s", [62.0] * 5),
+    (429, {"Retry-After": "5s"}, "slow down", [5.0] * 5),
+    (429, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
+    (429, {"Retry-After": "soon"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
+    *((503, {}, words, [0.5, 1.0, 2.0, 4.0, 8.0]) for words in (
+        "Model too busy", "no slot available", "Queue is full", "ThrottlingException", "Too many concurrent requests",
+    )),
+    *((503, {}, words, [1.0, 2.0, 4.0, 8.0, 8.0]) for words in (
+        "The model is being loaded", "Model weights are downloading", "Model initialization in progress",
+        "currently being deployed", "Pulling model", "Scaling up from zero", "cold start",
+    )),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("status", "headers", "words", "waited"), LOADING)
@@ -321,10 +423,33 @@ def test_a_key_with_a_wrong_character_is_told(monkeypatch: pytest.MonkeyPatch) -
         model_at("http://127.0.0.1:9/v1")
 
 
-def test_a_pause_beyond_the_deadline_is_told_at_once(server: HTTPServer, pauses: list[float]) -> None:
-    serve(server, lambda *_: Response("slow down", 429, {"Retry-After": "9000"}))
+@pytest.mark.parametrize(
+    ("words", "headers"),
+    [
+        ("slow down", {"Retry-After": "9000"}),
+        ("slow down", {"Retry-After": "99999999999"}),
+        ("slow down", {"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}),
+        ("slow down", {"Retry-After": "Wed Oct 21 07:28:00 2099"}),
+        ("slow down: try again in 47m12.345s. Need more?", {}),
+        ("slow down: try again in 1h2m3s", {}),
+        ("slow down: try again in 2 hours", {}),
+    ],
+)
+def test_a_pause_beyond_the_deadline_is_told_at_once(
+    server: HTTPServer, pauses: list[float], words: str, headers: dict[str, str]
+) -> None:
+    serve(server, lambda *_: Response(words, 429, headers))
     assert "status 429: slow down" in (ask_one(server).error or "")
     assert pauses == []
+
+
+def test_a_long_pause_at_the_start_is_told(
+    server: HTTPServer, pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    serve(server, lambda _, number: Response("slow down", 429, {"Retry-After": "300"}) if number == 1 else None)
+    model_at(server.url_for("/v1")).rehearse(ASKED)
+    assert pauses == [300.0]
+    assert [line for line in caplog.messages if line.startswith("waiting for the server at")]
 
 
 @pytest.mark.parametrize("status", [401, 402, 404])
@@ -336,7 +461,7 @@ def test_a_key_or_model_that_a_server_never_takes_ends_the_start(server: HTTPSer
 
 def test_a_refused_key_is_told_where_the_list_of_models_is_asked_for(server: HTTPServer) -> None:
     server.expect_request("/v1/models").respond_with_json({"error": {"message": "Invalid API key"}}, status=401)
-    with pytest.raises(EngineUnavailableError, match=r"status 401: Invalid API key \(the key is that of CRAG_TEST_KEY"):
+    with pytest.raises(EngineUnavailableError, match=r"status 401: Invalid API key \(CRAG_TEST_KEY is not set\)"):
         model_at(server.url_for("/v1"), model="").warm_up()
 
 
@@ -384,6 +509,45 @@ def test_an_address_where_nothing_is_served_is_told(server: HTTPServer) -> None:
         ({"data": [{"id": "a", "status": {"value": "loaded"}}, {"id": "b", "status": {"value": "unloaded"}}]}, "a"),
         ({"models": [{"name": "llama3:8b"}]}, "llama3:8b"),
         ([{"id": "only"}], "only"),
+        ({"data": [], "models": [{"name": "a:1"}]}, "a:1"),
+        ({"data": {"models": [{"id": "a"}]}}, "a"),
+        ({"result": [{"name": "a"}]}, "a"),
+        ({"models": {"a": {"size": 1}}}, "a"),
+        ({"data": {"id": "a", "object": "model"}}, "a"),
+        ({"id": "a", "object": "model"}, "a"),
+        ({"data": [{"model_name": "a"}]}, "a"),
+        ({"data": [{"id": "org/my  model:q4"}]}, "org/my  model:q4"),
+        ({"data": [{"id": "/x/" + "p" * 300}]}, "/x/" + "p" * 300),
+        (
+            {
+                "models": [
+                    {"name": "models/g", "supportedGenerationMethods": ["generateContent"]},
+                    {"name": "models/v", "supportedGenerationMethods": ["predict"]},
+                ]
+            },
+            "models/g",
+        ),
+        ({"models": [{"name": "c", "endpoints": ["chat"]}, {"name": "r", "endpoints": ["rank"]}]}, "c"),
+        (
+            {
+                "data": [
+                    {"id": "c", "capabilities": {"completion_chat": True}},
+                    {"id": "o", "capabilities": {"completion_chat": False}},
+                ]
+            },
+            "c",
+        ),
+        ({"data": [{"id": "c", "task": "image-text-to-text"}, {"id": "x", "task": "speech-recognition"}]}, "c"),
+        (
+            {
+                "data": [
+                    {"id": "a", "state": "loaded"},
+                    {"id": "b"},
+                    {"id": "e", "type": "embeddings", "state": "loaded"},
+                ]
+            },
+            "a",
+        ),
     ],
 )
 def test_the_model_that_can_be_asked_is_chosen(server: HTTPServer, listing: object, chosen: str) -> None:
@@ -439,6 +603,30 @@ STREAMS = {
     "another choice first": "".join(
         f'data: {{"choices": [{{"index": 1, "delta": {{"content": "Bo"}}}}, {part[len(START) :]}\n\n' for part in PARTS
     ),
+    "data over several lines": "event: message\r\n"
+    + "\r\n".join(f"data: {line}" for line in ('{"choices": [{"delta":', '{"content": "Ida Larsen"}}]}'))
+    + "\r\n\r\n",
+    "chunks in lists": "".join(f"data: [{part}]\n\n" for part in [*PARTS, END]),
+    "chunks in objects": "".join(f'data: {{"data": {part}}}\n\n' for part in [*PARTS, END]),
+    "events that keep it alive": 'event: ping\ndata: {"message": "ping"}\n\n'
+    + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
+    "plain texts as deltas": "".join(
+        f'data: {{"choices": [{{"delta": "{text}"}}]}}\n\n' for text in ("Ida", " Larsen")
+    ),
+    "messages as parts": "".join(
+        f'data: {{"choices": [{{"message": {{"content": "{text}"}}}}]}}\n\n' for text in ("Ida", " Larsen")
+    ),
+    "messages that grow": "".join(
+        f'data: {{"choices": [{{"message": {{"content": "{text}"}}}}]}}\n\n' for text in ("Ida", "Ida Larsen")
+    ),
+    "a message that is no text first": 'data: {"choices": [{"message": {"content": true}}]}\n\n'
+    + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
+    "an index as text": 'data: {"choices": [{"index": "0", "delta": {"content": "Ida Larsen"}}]}\n\n',
+    "an index that is none": 'data: {"choices": [{"index": [], "delta": {}}]}\n\n'
+    + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
+    "a choice without a list": 'data: {"choices": {"delta": {"content": "Ida Larsen"}}}\n\n',
+    "comments before a reply in one piece": ": BUSY\n\n: BUSY\n\n" + reply_of("Ida Larsen").get_data(as_text=True),
+    "blank lines first": "\n" * 500 + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),
 }
 
@@ -461,8 +649,10 @@ def test_a_stream_that_nobody_asked_for_is_read(server: HTTPServer, stream: str,
         (f'data: {PARTS[1]}\n\ndata: {{"object": "error", "message": "cut", "code": 500}}\n\n', "status 500: cut"),
         (f'data: {PARTS[1]}\n\ndata: {{"choices": [{{"delta": {{}}, "error": {{"message": "cut"}}}}]}}\n\n', "cut"),
         (f"data: {PARTS[1]}\n\nerror: cut\n\n", "cut"),
+        ("\n" * 500 + f'data: {PARTS[1]}\n\ndata: {{"error": {{"message": "cut"}}}}\n\n', "cut"),
+        (f"data: {chunk({'tool_calls': [{'index': 0}]})}\n\ndata: {END}\n\n", "called a tool"),
         (STREAMS["usual"][:-120], "an event stream, cannot be read"),
-        (": only comments\n\n", "cannot be read"),
+        (": only comments\n\n", "no choices"),
     ],
 )
 def test_a_stream_that_fails_is_no_answer(server: HTTPServer, stream: str, said: str) -> None:
@@ -472,11 +662,51 @@ def test_a_stream_that_fails_is_no_answer(server: HTTPServer, stream: str, said:
     assert said in (generation.error or "")
 
 
-@pytest.mark.parametrize("packed", [gzip.compress, bytes])
-def test_a_packed_reply_is_read(server: HTTPServer, packed: Callable[[bytes], bytes]) -> None:
+def in_two_members(body: bytes) -> bytes:
+    return gzip.compress(body[:30]) + gzip.compress(body[30:])
+
+
+def deflate_without_header(body: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()
+
+
+def pack_twice(body: bytes) -> bytes:
+    return gzip.compress(gzip.compress(body))
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding"),
+    [
+        (gzip.compress, "gzip"),
+        (bytes, "gzip"),
+        (gzip.compress, "identity, GZIP"),
+        (gzip.compress, ""),
+        (in_two_members, "gzip"),
+        (pack_twice, "gzip, gzip"),
+        (zlib.compress, "deflate"),
+        (deflate_without_header, "deflate"),
+        (bytes, "utf-8"),
+    ],
+)
+def test_a_packed_reply_is_read(server: HTTPServer, packed: Callable[[bytes], bytes], encoding: str) -> None:
     body = packed(reply_of("Ida Larsen").get_data())
-    serve(server, lambda *_: Response(body, headers={"Content-Encoding": "gzip"}))
+    serve(server, lambda *_: Response(body, headers={"Content-Encoding": encoding} if encoding else {}))
     assert ask_one(server).text == "Ida Larsen"
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd"])
+def test_a_packing_that_cannot_be_read_is_named(server: HTTPServer, encoding: str) -> None:
+    serve(server, lambda *_: Response(b"\x1b/\x00\xf8", headers={"Content-Encoding": encoding}))
+    assert f"its reply is packed as '{encoding}'" in (ask_one(server).error or "")
+
+
+@pytest.mark.parametrize("declared", ["iso-8859-1", "utf-16", "utf8mb4", "hex"])
+@pytest.mark.parametrize("written", ["utf-8", "utf-16"])
+def test_json_is_read_as_such_whatever_is_declared(server: HTTPServer, declared: str, written: str) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Zoë"}}]}, ensure_ascii=False).encode(written)
+    serve(server, lambda *_: Response(body, headers={"Content-Type": f"application/json; charset={declared}"}))
+    assert ask_one(server).text == "Zoë"
 
 
 def test_empty_stop_strings_are_not_sent_and_ignored_ones_cut_here(server: HTTPServer) -> None:

@@ -29,6 +29,9 @@ def body_of(message: dict[str, Any], **choice: Any) -> str:
         [{"type": None, "text": "Ida Larsen"}],
         [{"type": "text", "content": "Ida Larsen"}],
         [{"type": "tool_use", "input": {}, "text": "x"}, {"type": "text", "text": "Ida Larsen"}],
+        [{"type": "message", "content": [{"type": "output_text", "text": "Ida Larsen"}]}],
+        [{"type": "summary_text", "text": "Hm."}, {"type": "text", "text": "Ida Larsen"}],
+        [{"type": "text", "text": "Ida Larsen"}, {"type": "citation", "text": " [1]"}],
         {"role": "model", "parts": [{"thought": True, "text": "Hm."}, {"text": "Ida Larsen"}]},
     ],
 )
@@ -42,7 +45,12 @@ def test_the_text_parts_of_a_content_are_joined(content: object) -> None:
         *((reason, "stop") for reason in ("eos_token", "stop_sequence", "end_turn", "STOP", "COMPLETE", "", None, 3)),
         *((reason, "stop") for reason in ("tool_calls", "error", "abort", {"type": "stop"}, "insufficient_resource")),
         *((reason, "length") for reason in ("length", "max_tokens", "MAX_TOKENS", "model_length")),
-        *((reason, "error") for reason in ("content_filter", "SAFETY", "RECITATION", "guardrail_intervened")),
+        *((reason, "length") for reason in ("max_new_tokens", "FinishReason.MAX_TOKENS", "max-tokens", "maxTokens")),
+        *((reason, "length") for reason in ("length_limit", "model_context_window_exceeded")),
+        *(
+            (reason, "error")
+            for reason in ("content_filter", "SAFETY", "RECITATION", "guardrail_intervened", "refusal")
+        ),
     ],
 )
 def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reason: object, finish: str) -> None:
@@ -78,10 +86,12 @@ def test_a_text_behind_a_mark_that_the_server_overlooked_is_found() -> None:
         ({"finish_reason": "error", "error": {"message": "provider failed"}}, "provider failed"),
         ({"finish_reason": "tool_calls"}, "tool_calls"),
         ({"finish_reason": "abort"}, "abort"),
+        ({"finish_reason": "stop", "message": {"content": None, "tool_calls": [{"id": "1"}]}}, "called a tool"),
+        ({"finish_reason": "stop", "message": {"content": "", "function_call": {"name": "f"}}}, "called a tool"),
     ],
 )
 def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> None:
-    generation = read_reply(body_of({"content": None}, **choice), 20)
+    generation = read_reply(json.dumps({"choices": [{"message": {"content": None}, **choice}]}), 20)
     assert generation.finish_reason == "error"
     assert said in (generation.error or "")
 
@@ -96,10 +106,34 @@ def test_no_text_and_a_fault_say_which(choice: dict[str, Any], said: str) -> Non
         ('{"choices": [{"message": {"content": "Ida \\ud83dLarsen"}}]}', "Ida \ufffdLarsen"),
         ('{"choices": [{"message": {"content": "Ida Larsen"}}]}\ndata: [DONE]\n\n', "Ida Larsen"),
         ('[{"choices": [{"message": {"content": "Ida Larsen"}}]}]', "Ida Larsen"),
+        ('{"choices": {"message": {"content": "Ida Larsen"}}}', "Ida Larsen"),
+        ('{"choices": [null, {"message": {"content": "Ida Larsen"}}]}', "Ida Larsen"),
+        ('{"code": 0, "data": {"choices": [{"message": {"content": "Ida Larsen"}}]}}', "Ida Larsen"),
+        ('{"data": [{"choices": [{"message": {"content": "Ida Larsen"}}]}]}', "Ida Larsen"),
+        ('{"success": true, "result": {"choices": [{"text": "Ida Larsen"}]}}', "Ida Larsen"),
+        (json.dumps('{"choices": [{"message": {"content": "Ida Larsen"}}]}'), "Ida Larsen"),
     ],
 )
 def test_a_body_that_is_not_quite_right_costs_no_answer(body: str, text: str) -> None:
     assert read_reply(body, 20).text == text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"choices": null, "usage": {}}',
+        '{"choices": []}',
+        '{"object": "response", "output": [{"type": "message", "content": [{"text": "Ida Larsen"}]}]}',
+        '{"type": "message", "content": [{"type": "text", "text": "Ida Larsen"}], "stop_reason": "end_turn"}',
+        '{"message": {"role": "assistant", "content": "Ida Larsen"}, "done": true}',
+        '{"candidates": [{"content": {"parts": [{"text": "Ida Larsen"}]}}]}',
+        '[{"generated_text": "Ida Larsen"}]',
+    ],
+)
+def test_a_reply_of_another_protocol_is_told_as_one(body: str) -> None:
+    error = read_reply(body, 20).error or ""
+    assert "no choices, so it is none of OpenAI's protocol" in error
+    assert "\n" not in error
 
 
 TOOL_CALL = {"message": {"content": None, "tool_calls": [{"id": "1"}]}, "finish_reason": "tool_calls"}
@@ -164,7 +198,28 @@ def test_the_mean_is_over_the_tokens_of_the_text_or_unknown(
     assert generation.completion_tokens == count
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": "many"}, {"completion_tokens": -2}])
+@pytest.mark.parametrize(
+    ("tokens", "mean"),
+    [
+        ([("Hm", -9.0), ("</think>", -9.0), ("\n\n", -9.0), ("Ida", -0.2), (" Larsen", -0.4)], -0.3),
+        ([("Hm", -9.0), ("</think>", -9.0), ("Ida", -0.2), (" Larsen", -0.4), ("<|im_end|>", -0.6)], -0.4),
+        ([("Ida", -0.2), (" Larsen", -0.4)], -0.3),
+        ([("token_id:7", -9.0), ("token_id:8", -9.0), ("token_id:9", -0.2)], None),
+    ],
+)
+@pytest.mark.parametrize(
+    "message",
+    [{"content": "Ida Larsen", "reasoning_content": "Hm"}, {"content": "Ida Larsen", "reasoning": "Hm"}],
+)
+def test_thoughts_that_are_kept_apart_do_not_count(
+    message: dict[str, Any], tokens: list[tuple[str, float | None]], mean: float | None
+) -> None:
+    choice = {"message": message, "logprobs": tokens_of(*tokens)}
+    generation = read_reply(json.dumps({"choices": [choice], "usage": {"completion_tokens": len(tokens)}}), 20)
+    assert generation.mean_log_probability == (None if mean is None else pytest.approx(mean))
+
+
+@pytest.mark.parametrize("usage", [None, {}, [1], "none", {"prompt_tokens": "many"}, {"completion_tokens": -2}])
 def test_strange_counts_cost_no_answer(usage: object) -> None:
     body = json.dumps({"choices": [{"message": {"content": "Ida Larsen"}, "logprobs": []}], "usage": usage})
     assert read_reply(body, 20).text == "Ida Larsen"
