@@ -56,7 +56,8 @@ def seen_by_selectolax(html: str) -> set[str]:
     """The words of a page as another parser (lexbor, in C) sees them."""
     tree = LexborHTMLParser(html)
     tree.strip_tags(["script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "select", "head"])
-    for node in tree.css("[hidden], [style]"):
+    # A plain list of selectors would give a node with both attributes twice, the second time after its end
+    for node in tree.css(":is([hidden], [style])"):
         if "hidden" in node.attributes or HIDING.search(node.attributes.get("style") or ""):
             node.decompose()
     assert tree.body is not None
