@@ -7,7 +7,17 @@ from crag.text.formulas import formula_text
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
-from crag.web.extract.tables import GridCell, GridRow, form_table, is_data_table, labelled_rows, misplaced, plain_rows
+from crag.web.extract.tables import (
+    GridCell,
+    GridRow,
+    find_bold_headers,
+    form_table,
+    is_data_table,
+    join_signs,
+    labelled_rows,
+    misplaced,
+    plain_rows,
+)
 
 MAX_TEXT_CHARACTERS = 300_000
 """Of a page's text: some fifty times the longest article that a context has room for."""
@@ -228,6 +238,8 @@ class _Writer:
 
         rows = form_table(table)
         self._read_cells(rows)
+        join_signs(rows)
+        find_bold_headers(rows)
         is_data = table.get("role") not in ("presentation", "none") and is_data_table(rows)
         lines = labelled_rows(rows) if self._labelled_tables else plain_rows(rows)
         written_characters = 0
