@@ -118,7 +118,7 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
         "The alarm code is 8642. See the plan. A line that goes on.",
         *LABELLED,
         "first item",
-        "Changed in May.",
+        "1. Changed in May.",
     ]
     [untitled], _ = read(tmp_path / "other.md", MARKDOWN.partition("---\n#")[2].join(["#", ""]))
     assert untitled.title == "Rules for all"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from crag.asking.office.list_counts import show_count
 from crag.asking.office.word import read_word
+from crag.text.list_counts import show_count
 from tests.asking.word_files import SPACES, build, cell, lines_of, paragraph, row, run, table
 
 

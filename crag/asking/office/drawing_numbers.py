@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from crag.asking.office.list_counts import show_count
+from crag.text.list_counts import show_count
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -32,6 +32,7 @@ p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 """
 _BACK_TO_TEXT = re.compile(r' ?<a href="#(?:foot|end)note-ref-[^"<>]{0,40}">↑</a>')
+_LIST_WITHOUT_NUMBERS = '<ol style="list-style: none">'
 _BOX = re.compile(r"<input (?P<ticked>checked=)?[^<>]{0,60}>")
 
 _Parts = dict[str, "Element"]
@@ -132,7 +133,7 @@ def _to_html(parts: _Parts) -> tuple[str, list[str]]:
 
 
 def _convert(parts: _Parts) -> str:
-    """The HTML of the parts, without pictures, links and ways back from the notes."""
+    """The HTML of the parts, without pictures, links and ways back from the notes; numbers are in the text."""
     import mammoth
     from lxml import etree
 
@@ -143,6 +144,7 @@ def _convert(parts: _Parts) -> str:
             archive.writestr(f"word/{kind}.xml", etree.tostring(root))
 
     markup: str = mammoth.convert_to_html(prepared, style_map=_STYLES).value
+    markup = markup.replace("<ol>", _LIST_WITHOUT_NUMBERS)
     markup = _BOX.sub(lambda box: "☒" if box["ticked"] else "☐", markup)
     return without_links(_BACK_TO_TEXT.sub("", markup))
 

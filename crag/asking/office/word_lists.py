@@ -20,7 +20,7 @@ class Level(NamedTuple):
 
     Attributes:
         start: The first number.
-        number_format: That of the number (`crag.asking.office.list_counts`).
+        number_format: That of the number (`crag.text.list_counts`).
         text: What is shown, with ``%1`` for the number of the first level.
         separator: What stands between the number and the text.
         restarts_below: A paragraph of a level above this one, counted from 0, begins the numbers again.

@@ -7,9 +7,9 @@ is as in Word: lists of one definition count together, and a level above that wa
 import re
 from typing import TYPE_CHECKING
 
-from crag.asking.office.list_counts import show_count
 from crag.asking.office.word_lists import LEVELS, ListPlace, WordList, WordLists
 from crag.asking.office.word_styles import WORD, WordStyles
+from crag.text.list_counts import show_count
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from crag.asking.office.list_counts import show_count
 from crag.asking.opendocument.names import LOEXT, STYLE, TEXT
+from crag.text.list_counts import letters_in_turn, show_count
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -19,7 +19,6 @@ _PLACE = re.compile(r"%(\d{1,2})%")
 _UNSEEN = re.compile("[\ue000-\uf8ff]")
 """Signs of a font of symbols."""
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_TURN = {"a", "A"}
 """Behind ``z`` comes ``aa``, then ``ab``; where letters are synchronized, ``bb``."""
 _FORMATS = {
@@ -33,7 +32,7 @@ _FORMATS = {
     "One": "cardinalText",
     "First": "ordinalText",
 }
-"""The names of the formats in `crag.asking.office.list_counts`."""
+"""The names of the formats in `crag.text.list_counts`."""
 
 
 class Level(NamedTuple):
@@ -56,7 +55,7 @@ class Level(NamedTuple):
     def show(self, count: int) -> str:
         """A number of the level."""
         if self.has_letters_in_turn and self.number_format in _LETTERS_IN_TURN:
-            letters = _letters(count)
+            letters = letters_in_turn(count)
             return letters if self.number_format == "a" else letters.upper()
         return show_count(count, _FORMATS.get(self.number_format, self.number_format))
 
@@ -142,12 +141,3 @@ def _read_label(element: "Element", place: int) -> Sequence[str | int]:
         label += [level, "."]
     label[-1] = element.get(f"{STYLE}num-suffix", "")
     return label
-
-
-def _letters(count: int) -> str:
-    """The letters from a to z, then aa, ab and so on; there are none for 0."""
-    letters = ""
-    while count > 0:
-        count, place = divmod(count - 1, len(_LETTERS))
-        letters = _LETTERS[place] + letters
-    return letters or "0"

@@ -26,7 +26,12 @@ _DECLARATION = re.compile(
 _IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
 _SAME_PROPERTY = {"text-decoration-line": "text-decoration", "background-color": "background"}
 """Parts of a property that are read as if they were all of it."""
-_REPLACES = {"font": "font-size", "font-size": "font"}
+_REPLACES = {
+    "font": "font-size",
+    "font-size": "font",
+    "list-style": "list-style-type",
+    "list-style-type": "list-style",
+}
 
 
 def parse_block(text: str) -> Block:

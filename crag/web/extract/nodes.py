@@ -27,19 +27,24 @@ GAP = "\ue0f0"
 """Stands where something was dropped: two numbers on its sides are two numbers."""
 
 _NAMES_BY_ROLE = {
+    "list": "ul",
+    "listitem": "li",
+}
+_TABLE_PARTS_BY_ROLE = {
     "table": "table",
     "grid": "table",
+    "treegrid": "table",
     "rowgroup": "tbody",
     "row": "tr",
     "cell": "td",
     "gridcell": "td",
     "columnheader": "th",
     "rowheader": "th",
-    "list": "ul",
-    "listitem": "li",
 }
 """Elements without a meaning may say what they are (WAI-ARIA 1.2)."""
 _ELEMENTS_WITHOUT_MEANING = frozenset(["div", "span"])
+_MAY_BE_TABLE_PARTS = frozenset(["div", "span", "p", "section", "ul", "ol", "li", "dl", "dt", "dd"])
+"""As every element of a page's own making."""
 
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
 _WITHOUT_CONTENT = frozenset(["area", "br", "embed", "hr", "img", "input", "textarea", "wbr"])
@@ -103,6 +108,14 @@ class Element:
         for child in self.children:
             if isinstance(child, Element):
                 yield child
+
+    def texts(self) -> Iterator[str]:
+        """All texts inside."""
+        for child in self.children:
+            if isinstance(child, str):
+                yield child
+            else:
+                yield from child.texts()
 
     def descendants(self) -> "Iterator[Element]":
         """All elements below this one, in order of the page."""
@@ -172,16 +185,27 @@ def _place_of(
 
 def _add_element(parent: Element, element: Element) -> None:
     """Add an element by the name that its role gives it, with the text that a sheet puts at its beginning."""
-    if element.name in _ELEMENTS_WITHOUT_MEANING and "role" in element.attributes:
-        element.name = _NAMES_BY_ROLE.get(element.get("role"), element.name)
+    if "role" in element.attributes:
+        element.name = _name_by_role(element)
     parent.children.append(element)
     if element.style.before is not None:
         _add_generated(element, element.style.before)
 
 
+def _name_by_role(element: Element) -> str:
+    """The name of what an element says that it is; its own name if that is nothing that is read in another way."""
+    name, role = element.name, element.get("role")
+    if role in _TABLE_PARTS_BY_ROLE and (name in _MAY_BE_TABLE_PARTS or "-" in name):
+        return _TABLE_PARTS_BY_ROLE[role]
+    if role in _NAMES_BY_ROLE and name in _ELEMENTS_WITHOUT_MEANING:
+        return _NAMES_BY_ROLE[role]
+    return name
+
+
 def _is_unseen(element: Element) -> bool:
     """Whether a reader does not see the element, or sees it struck out."""
-    is_closed = element.name == "dialog" and "open" not in element.attributes
+    is_closed_dialog = element.name == "dialog" and "open" not in element.attributes
+    is_closed = is_closed_dialog or "popover" in element.attributes
     return is_closed or element.name in DROPPED_ELEMENTS or element.style.is_hidden
 
 

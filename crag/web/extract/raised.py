@@ -41,6 +41,9 @@ _SYMBOLS = re.compile(r"[*†‡§¶#]+")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
 _CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
 _WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,2})\.?\Z")
+_PRICE_SIGN = re.compile(r"\s?(?:€|zł|Kč|(?:kr|EUR|USD|GBP)\b)")
+"""Behind a price."""
+_SHORT_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}[.,]?\Z")
 _ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
 _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
 """Of ``No 5``, whose o is raised."""
@@ -179,6 +182,8 @@ def _as_number(script: _Script) -> str | None:
         return f" {text}" if script.follows_digit else text
     if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
         return text if before.endswith(".") else f".{text}"
+    if text.isdigit() and len(text) == 2 and _PRICE_SIGN.match(after) and _SHORT_NUMBER.search(before):
+        return text if before[-1] in ".," else f".{text}"
     if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
         return "°"
     return None

@@ -38,7 +38,8 @@ _READ_DECLARATION = re.compile(
     r"""
     (?<! [\w-] )
     (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
-          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale ) \s* :
+          | bottom | left | right | text-indent | list-style (?:-type)? | content | clip (?:-path)? | zoom
+          | scale ) \s* :
       | margin-(?:left|top) \s* : \s* -
       | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
       | font \s* : [^;]{0,99} \b 0

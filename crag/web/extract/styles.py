@@ -42,6 +42,7 @@ class Style:
         script: How high it stands.
         table_part: The name of the element of a table that it is shown as, or "".
         holds_boxes: Elements inside it are boxes side by side, or one below the other.
+        list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
         before, after: What the sheet writes before and after its text; None if it does not say.
     """
 
@@ -50,6 +51,7 @@ class Style:
     script: Script = Script.LEVEL
     table_part: str = ""
     holds_boxes: bool = False
+    list_style: str = ""
     before: "Generated | None" = None
     after: "Generated | None" = None
 
@@ -139,6 +141,7 @@ class PageStyles:
             script=_read_script(declarations),
             table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
             holds_boxes=_HOLDS_BOXES.fullmatch(declarations.get("display", "")) is not None,
+            list_style=_read_list_style(declarations),
             **generated,
         )
 
@@ -190,6 +193,7 @@ TABLE_PARTS = {
     "table-cell": "td",
     "table-caption": "caption",
 }
+_LIST_STYLE = re.compile(r"none|disc|circle|square|decimal(?:-leading-zero)?|(?:lower|upper)-(?:alpha|latin|roman)")
 _LENGTH = re.compile(r"([-+]?(?:\d{1,6}(?:\.\d{1,6})?|\.\d{1,6}))(r?em|ex|%|px|pt)")
 _PER_EM = {"em": 1.0, "rem": 1.0, "ex": 2.0, "%": 100.0, "px": 16.0, "pt": 12.0}
 _RAISED_EMS = 0.2
@@ -209,6 +213,15 @@ def _read_flow(declarations: Declarations, is_box: bool) -> Flow:
         return Flow.OWN_LINES
     is_apart = display.startswith("inline-") or declarations.get("float") in ("left", "right")
     return Flow.APART if is_apart or is_box else Flow.IN_LINE
+
+
+def _read_list_style(declarations: Declarations) -> str:
+    """The style of numbers; what is no longer an item of a list for its `display` shows none."""
+    if declarations.get("display", "list-item") not in ("list-item", "block"):
+        return "none"
+    written = declarations.get("list-style-type") or declarations.get("list-style", "")
+    style = _LIST_STYLE.search(written)
+    return style[0] if style else ""
 
 
 def _read_script(declarations: Declarations) -> Script:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from crag.web.extract.nodes import Element
+from crag.web.extract.nodes import GAP, Element
 
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
 _NO_ROWS = frozenset(["caption", "col", "colgroup"])
@@ -169,19 +169,116 @@ def _read_span(element: Element, attribute: str) -> int:
     return int(digits[:5]) if digits.isdecimal() and digits.isascii() else 1
 
 
+# --- headers in bold type ---------------------------------------------------------------------------------------------
+
+_BOLD = frozenset(["b", "strong"])
+_YEAR = re.compile(r"[12]\d{3}")
+
+
+def find_bold_headers(rows: Sequence[GridRow]) -> None:
+    """Take the first row of a table without headers for headers, if all of it is bold and no other row is.
+
+    Not if it holds a number that is no year: bold is the first of a ranking. Not if in a table of two columns the
+    words on the left are bold: they are the labels of a box of facts.
+    """
+    if any(row.is_head or cell.is_header for row in rows for cell in row.distinct_cells()):
+        return
+    filled_rows = [row.filled_cells() for row in rows]
+    filled_rows = [cells for cells in filled_rows if len(cells) >= 2]
+    if len(filled_rows) < 2 or not all(_is_bold(cell.element) for cell in filled_rows[0]):
+        return
+
+    first, *others = filled_rows
+    if any(_NUMBER.fullmatch(cell.text) and not _YEAR.fullmatch(cell.text) for cell in first):
+        return
+    if any(all(_is_bold(cell.element) for cell in cells) for cells in others):
+        return
+    if len(first) == 2 and any(_is_bold(cells[0].element) for cells in others):
+        return
+    for cell in first:
+        cell.is_header = not cell.text.endswith(":")
+
+
+def _is_bold(element: Element) -> bool:
+    """Whether all text of an element is in bold type, and there is some."""
+    has_text = False
+    for child in element.children:
+        if isinstance(child, Element):
+            if child.letters > 0 and child.name not in _BOLD and not _is_bold(child):
+                return False
+            has_text = has_text or child.letters > 0
+        elif child.strip(f"{GAP} \n\t\xa0"):
+            return False
+    return has_text
+
+
+# --- signs in cells of their own --------------------------------------------------------------------------------------
+
+_SIGN_BEFORE = re.compile(r"\(?(?:[A-Z]{1,3})?[$€£¥₹]\(?|\(")
+_SIGN_BEHIND = re.compile(r"%?\)?%?|€")
+_MAX_SIGN_CHARACTERS = 5
+_NUMBER_BEFORE_SIGN = re.compile(r"[($£¥₹]{0,3}[-+−–—]?[\d.,\s]{0,20}[\d–—]\)?")
+_NUMBER_BEHIND_SIGN = re.compile(r"\(?[-+−–—.]?\d|[–—]\Z")
+
+
+def join_signs(rows: Sequence[GridRow]) -> None:
+    """Give the sign of a currency, a percent sign or a bracket in a cell of its own to the number beside it.
+
+    Reports of companies set numbers in three columns: ``$ | (398 | )`` is ``$(398)``. A column with any other word in a
+    cell of its own, such as the header "Currency", stays as it is.
+    """
+    by_column: dict[int, list[GridCell]] = {}
+    for row in rows:
+        for cell in row.cells.values():
+            if cell.text and cell.row == row.index and cell.width == 1:
+                by_column.setdefault(cell.column, []).append(cell)
+
+    for column in sorted(by_column):
+        signs = by_column[column]
+        if all(_is_sign(cell) for cell in signs):
+            for sign in signs:
+                cells = rows[sign.row].cells
+                _join_sign(cells.get(column - 1), sign, cells.get(column + 1))
+
+
+def _is_sign(cell: GridCell) -> bool:
+    if len(cell.text) > _MAX_SIGN_CHARACTERS:
+        return False
+    return _SIGN_BEFORE.fullmatch(cell.text) is not None or _SIGN_BEHIND.fullmatch(cell.text) is not None
+
+
+def _join_sign(left: GridCell | None, sign: GridCell, right: GridCell | None) -> None:
+    """Write a sign in the cell of a number on its left or right; without one it stays where it is."""
+    if left and _SIGN_BEHIND.fullmatch(sign.text) and _NUMBER_BEFORE_SIGN.fullmatch(left.text):
+        left.text, sign.text = left.text + sign.text, ""
+    elif right and _SIGN_BEFORE.fullmatch(sign.text) and _NUMBER_BEHIND_SIGN.match(right.text):
+        right.text, sign.text = sign.text + right.text, ""
+
+
 # --- writing the rows -------------------------------------------------------------------------------------------------
 
 
 def is_data_table(rows: Sequence[GridRow]) -> bool:
-    """Whether a table holds data, not layout: two rows with two filled cells, or one with a header beside a value."""
+    """Whether a table holds data, not layout: two rows with two filled cells, or one with a header beside a value.
+
+    Below headers, a row with one filled cell among empty ones counts too.
+    """
     rows_of_values = 0
+    has_headers = False
     for row in rows:
         filled = row.filled_cells()
-        if _is_label_and_value(filled):
+        if _is_pairs(filled):
             return True
-        if len(filled) >= 2:
+        if len(filled) >= 2 or (has_headers and _is_in_one_column(row)):
             rows_of_values += 1
+        has_headers = has_headers or (len(filled) >= 2 and all(cell.is_header for cell in filled))
     return rows_of_values >= 2
+
+
+def _is_in_one_column(row: GridRow) -> bool:
+    """Whether the only filled cell of a row is one of several, and has a column for itself."""
+    filled = row.filled_cells()
+    return len(filled) == 1 and filled[0].width == 1 and len(row.distinct_cells()) > 1
 
 
 def row_text(cells: Iterable[str]) -> str:
@@ -235,7 +332,7 @@ class _Kind(Enum):
     """At most one filled cell: a title, the name of a section, an empty row, a row of layout."""
 
 
-def _read_kinds(rows: Iterable[GridRow]) -> list[_Kind]:
+def _read_kinds(rows: Sequence[GridRow]) -> list[_Kind]:
     kinds: list[_Kind] = []
     for row in rows:
         kind = _kind_of(row)
@@ -243,8 +340,31 @@ def _read_kinds(rows: Iterable[GridRow]) -> list[_Kind]:
         is_below_values = bool(kinds) and kinds[-1] is _Kind.VALUES
         if kind is _Kind.HEADERS and is_below_values and _is_row_of_sums(row):
             kind = _Kind.VALUES
+        # Alone in the first column a cell would name a section.
+        is_below_headers = _Kind.HEADERS in kinds and _is_in_one_column(row)
+        if kind is _Kind.SINGLE and is_below_headers and _is_value(row.filled_cells()[0]):
+            kind = _Kind.VALUES
         kinds.append(kind)
+
+    _find_upper_headers(rows, kinds)
     return kinds
+
+
+def _is_value(cell: GridCell) -> bool:
+    return cell.column > 0 and not cell.is_header
+
+
+def _find_upper_headers(rows: Sequence[GridRow], kinds: list[_Kind]) -> None:
+    """Make a single header a row of headers if it stands over some of the columns of the headers below it.
+
+    From the first column on, or over all columns, it is a title.
+    """
+    for index in range(len(rows) - 2, -1, -1):
+        if kinds[index] is not _Kind.SINGLE or kinds[index + 1] is not _Kind.HEADERS:
+            continue
+        for cell in rows[index].filled_cells():
+            if cell.column > 0 and (cell.is_header or rows[index].is_head):
+                kinds[index] = _Kind.HEADERS
 
 
 def _kind_of(row: GridRow) -> _Kind:
@@ -309,17 +429,24 @@ def _label_cells(labels: Mapping[int, _Label], row: GridRow) -> str:
 
 
 def _label_and_value(row: GridRow) -> str:
-    """``Born: 1969``, or "" if the row is not a label beside its value."""
+    """``Born: 1969``, or ``Born: 1931 | Died: 1969``; "" if the row is not labels beside their values."""
     filled = row.filled_cells()
-    if not _is_label_and_value(filled):
+    if not _is_pairs(filled):
         return ""
-    label, value = filled
-    return f"{label.text.removesuffix(':').strip()}: {value.text}"
+    pairs = zip(filled[::2], filled[1::2], strict=True)
+    return " | ".join(f"{label.text.removesuffix(':').strip()}: {value.text}" for label, value in pairs)
+
+
+def _is_pairs(filled: Sequence[GridCell]) -> bool:
+    """Whether the cells of a row are a header and its value, or several of these."""
+    if not filled or len(filled) % 2 == 1:
+        return False
+    return all(_is_label_and_value(filled[start : start + 2]) for start in range(0, len(filled), 2))
 
 
 def _is_label_and_value(filled: Sequence[GridCell]) -> bool:
     """Whether the cells of a row are a header and its value; a colon also makes a header."""
-    if len(filled) != 2 or filled[1].is_header:
+    if len(filled) != 2 or filled[1].is_header or filled[1].text.endswith(":"):
         return False
     return filled[0].is_header or filled[0].text.endswith(":")
 

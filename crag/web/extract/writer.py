@@ -4,10 +4,21 @@ import re
 from collections.abc import Iterable
 
 from crag.text.formulas import formula_text
+from crag.web.extract.list_numbers import item_numbers
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
-from crag.web.extract.tables import GridCell, GridRow, form_table, is_data_table, labelled_rows, misplaced, plain_rows
+from crag.web.extract.tables import (
+    GridCell,
+    GridRow,
+    find_bold_headers,
+    form_table,
+    is_data_table,
+    join_signs,
+    labelled_rows,
+    misplaced,
+    plain_rows,
+)
 
 MAX_TEXT_CHARACTERS = 300_000
 """Of a page's text: some fifty times the longest article that a context has room for."""
@@ -20,6 +31,8 @@ _ITEM = "\ue0f8"
 """Begins and ends an item of a list inside a table's cell."""
 _LINK_EDGE = "\ue0f9"
 """Begins and ends a link: two links side by side are two words."""
+_NUMBER_END = "\ue0fa"
+"""Stands behind the number of an item, whose text may begin with a block of its own."""
 
 _BLOCKS = frozenset(
     re.findall(
@@ -36,7 +49,7 @@ _BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture
 
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
-_MARKS = "".join(map(chr, range(0xE0F0, 0xE0FA)))
+_MARKS = "".join(map(chr, range(0xE0F0, 0xE0FB)))
 """Private characters; no page may write them."""
 _INPUT_CHARACTERS = str.maketrans("\n\t\r\f", "    ", _MARKS)
 """Line ends of the HTML are blanks."""
@@ -44,8 +57,11 @@ _PREFORMATTED_CHARACTERS = str.maketrans("", "", _MARKS)
 
 _GAP_BETWEEN_DIGITS = re.compile(rf"(?<=\d){GAP}+(?=\d)")
 _EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
+_TEXT_OF_ITEM = re.compile(rf"{_NUMBER_END}[\s{GAP}{_JOINT}{_LINK_EDGE}]*")
 _LETTERS_APART = re.compile(rf"{_JOINT}[^\W\d_](?:{_JOINT}{_JOINT}[^\W\d_]){{2,}}{_JOINT}")
 """Three letters or more, each in a box of its own and without a blank between, as animated headings have them."""
+_INITIAL = re.compile(rf"(?<![^\n])([ {GAP}]*){_JOINT}([A-Z]){_JOINT}(?=[a-z])")
+"""A capital in a box at the beginning of a block, before the rest of its word."""
 _CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
 _OPENING_SIGNS = frozenset("$€£¥([“‘")
 
@@ -66,8 +82,14 @@ def write_text(body: Element, *, labelled_tables: bool, with_boilerplate: bool) 
 def _finish(pieces: Iterable[str]) -> str:
     """The pieces as text, with the marks of the walk resolved."""
     text = "".join(pieces)
-    text = _GAP_BETWEEN_DIGITS.sub(" ", text)
-    text = _LETTERS_APART.sub(_join_word, text)
+    # Most texts are those of cells, and have no marks.
+    if GAP in text:
+        text = _GAP_BETWEEN_DIGITS.sub(" ", text)
+    if _NUMBER_END in text:
+        text = _TEXT_OF_ITEM.sub(" ", text)
+    if _JOINT in text:
+        text = _INITIAL.sub(r"\1\2", text)
+        text = _LETTERS_APART.sub(_join_word, text)
     text = _EDGES.sub(_write_edges, text)
     return lower_marks(text.replace(GAP, ""))
 
@@ -95,7 +117,10 @@ class _Writer:
         self._labelled_tables = labelled_tables
         self._with_boilerplate = with_boilerplate
         self._in_cell = in_cell
+        self._item_numbers: dict[Element, str] = {}
+        """Of the items of the lists that are open."""
         self._characters = _INPUT_CHARACTERS
+        self._is_in_quotation = False
 
     def write_children(self, parent: Element) -> None:
         """Write the texts and elements inside an element."""
@@ -122,9 +147,11 @@ class _Writer:
         name = element.name
         if name == "table":
             self._write_table(element)
-        elif name == "li" and self._in_cell:
-            self._write_between(_ITEM, element, _ITEM)
+        elif name == "li":
+            self._write_item(element)
         elif name in _BLOCKS:
+            if name == "ol":
+                self._item_numbers.update(item_numbers(element))
             self._write_between("\n", element, "\n")
         elif name == "br":
             self.pieces.append("\n")
@@ -132,6 +159,16 @@ class _Writer:
             self._write_preformatted(element)
         else:
             self._write_inline(element)
+
+    def _write_item(self, item: Element) -> None:
+        """Write an item of a list, behind its number if it has one."""
+        edge = _ITEM if self._in_cell else "\n"
+        self.pieces.append(edge)
+        number = self._item_numbers.pop(item, "")
+        if number:
+            self.pieces.append(f"{number}{_NUMBER_END}")
+        self.write_children(item)
+        self.pieces.append(edge)
 
     def _write_between(self, start: str, element: Element, end: str) -> None:
         self.pieces.append(start)
@@ -169,7 +206,7 @@ class _Writer:
 
     def _write_raised(self, element: Element) -> None:
         """Write a superscript; one that links into the page is the mark of a footnote."""
-        text = "".join(_texts(element)).strip()
+        text = "".join(element.texts()).strip()
         links = (element, *element.descendants())
         is_note = _FOOTNOTE_MARK.fullmatch(text) and any("#" in link.get("href") for link in links)
         if is_note:
@@ -181,15 +218,19 @@ class _Writer:
         self._write_between(LOWERED[0], element, LOWERED[1])
 
     def _write_quotation(self, element: Element) -> None:
-        """Write a quotation in marks: those of the sheet, or else those of HTML."""
-        start = "“" if element.style.before is None else ""
-        end = "”" if element.style.after is None else ""
+        """Write a quotation in marks: those of the sheet, or else those of HTML, simple ones inside of another one."""
+        marks = "‘’" if self._is_in_quotation else "“”"
+        start = marks[0] if element.style.before is None else ""
+        end = marks[1] if element.style.after is None else ""
+
+        was_in_quotation, self._is_in_quotation = self._is_in_quotation, True
         self._write_between(start, element, end)
+        self._is_in_quotation = was_in_quotation
 
     def _write_link(self, element: Element) -> None:
         """Write a link: the mark of a footnote stays apart from the word before it, and two links from each other."""
         is_note = element.get("role") == "doc-noteref" or element.get("href").startswith("#")
-        if is_note and _FOOTNOTE_MARK.fullmatch("".join(_texts(element)).strip()):
+        if is_note and _FOOTNOTE_MARK.fullmatch("".join(element.texts()).strip()):
             self._write_between(NOTE[0], element, NOTE[1])
             return
         self._write_between(_LINK_EDGE, element, _LINK_EDGE)
@@ -198,7 +239,7 @@ class _Writer:
         """Write the base, then its reading in brackets: ``漢字 (kanji)``."""
         readings = [child for child in element.descendants() if child.name == "rt"]
         base = self._text_without(element, ("rt", "rtc"))
-        reading = " ".join("".join(_texts(reading)).strip() for reading in readings).strip()
+        reading = " ".join("".join(reading.texts()).strip() for reading in readings).strip()
         self.pieces.append(f"{base.strip()} ({reading}){_JOINT}" if reading else base)
 
     def _text_without(self, element: Element, names: tuple[str, ...]) -> str:
@@ -228,6 +269,8 @@ class _Writer:
 
         rows = form_table(table)
         self._read_cells(rows)
+        join_signs(rows)
+        find_bold_headers(rows)
         is_data = table.get("role") not in ("presentation", "none") and is_data_table(rows)
         lines = labelled_rows(rows) if self._labelled_tables else plain_rows(rows)
         written_characters = 0
@@ -282,12 +325,3 @@ _INLINE = {
     "math": _Writer._write_formula,
 }
 """How elements inside a line are written that are more than their text."""
-
-
-def _texts(element: Element) -> Iterable[str]:
-    """All texts inside an element."""
-    for child in element.children:
-        if isinstance(child, str):
-            yield child
-        else:
-            yield from _texts(child)

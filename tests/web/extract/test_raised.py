@@ -58,6 +58,9 @@ from crag.web.extract.page_text import page_text
         ("in 2<sup>d</sup> 4<sup>h</sup>, in 9<sup>h</sup>41<sup>m</sup>", "in 2d 4h, in 9h41m"),
         ("48 boats<sup>s</sup> and 51<sup>h</sup> men", "48 boats [s] and 51 [h] men"),
         ("$19.<sup>99</sup>", "$19.99"),
+        ("19<sup>99</sup> €", "19.99 €"),
+        ("19,<sup>99</sup> kr", "19,99 kr"),
+        ("5,000<sup>12</sup> kr", "5,000 [12] kr"),
         ("$2,450<sup>00</sup>", "$2,450.00"),
     ],
 )

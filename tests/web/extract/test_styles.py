@@ -51,6 +51,12 @@ def read(sheet: str, body: str, method: str) -> str:
         (".f{display:flex}", "<div class=f><span>Born</span><span>1969</span></div>", "Born 1969"),
         (".f{display:grid}", "<div class=f><span>$</span><span>19</span>(<b>net</b>)</div>", "$19 (net)"),
         (".t{display:table}.r{display:table-row}.c{display:table-cell}", DIV_TABLE, "A | 1\nB | 2"),
+        # the numbers of lists
+        (".l{list-style:none}", "<ol class=l><li>Ann<li>Bo</ol>", "Ann\nBo"),
+        (".l{list-style:upper-roman inside}", "<ol class=l><li>Ann<li>Bo</ol>", "I. Ann\nII. Bo"),
+        ("ol li{list-style-type:decimal-leading-zero}", "<ol><li>Ann</ol>", "01. Ann"),
+        ("li{display:flex}", "<ol><li>Ann</ol>", "Ann"),
+        (".l{list-style-type:none;list-style:lower-alpha}", "<ol class=l><li>Ann</ol>", "a. Ann"),
         # text that only the sheet holds
         (".n::before{content:'\\2212'}", "<b class=n>7</b> degrees", "−7 degrees"),
         (".n:after{content:' \\20AC' / 'euros'}", "<b class=n>7</b>.", "7 €."),

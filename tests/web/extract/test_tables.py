@@ -122,6 +122,57 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="a row that holds a table is layout",
         ),
         pytest.param(
+            "<tr><th><th colspan=2>Home<tr><th>Club<th>W<th>L<tr><td>Ajax<td>4<td>2",
+            ["Club: Ajax | Home W: 4 | Home L: 2"],
+            id="a single header over some of the headers below it",
+        ),
+        pytest.param(
+            "<tr><th>Born<td>1931<th>Died<td>1999<tr><td>Job:<td>cook<td>Land:<td>Norway",
+            ["Born: 1931 | Died: 1999", "Job: cook | Land: Norway"],
+            id="several labels in a row, each beside its value",
+        ),
+        pytest.param(
+            "<tr><th>Year<th>Winner<th>Note<tr><td>2001<td>Ann<td>late<tr><td><td>Bob<td><tr><td>Men<td><td>",
+            ["Year: 2001 | Winner: Ann | Note: late", "Winner: Bob", "Men"],
+            id="a value alone below its header, and the name of a section",
+        ),
+        pytest.param(
+            "<tr><td><b>Year</b><td><strong><a href=x>Club</a></strong><tr><td>2001<td>Ajax<tr><td>2002<td>Brann",
+            ["Year: 2001 | Club: Ajax", "Year: 2002 | Club: Brann"],
+            id="headers in bold type",
+        ),
+        pytest.param(
+            "<tr><td><b>1</b><td><b>Ajax</b><td><b>40</b><tr><td>2<td>Brann<td>39",
+            ["1 | Ajax | 40", "2 | Brann | 39"],
+            id="the first of a ranking in bold type",
+        ),
+        pytest.param(
+            "<tr><td><b>Born</b><td><b>1931</b><tr><td><b>Job</b><td>cook",
+            ["Born | 1931", "Job | cook"],
+            id="labels in bold type",
+        ),
+        pytest.param(
+            "<tr><th>Item<th colspan=3>2020<tr><td>Sales<td>$<td>412<td><tr><td>Loss<td>$<td>(398<td>)"
+            "<tr><td>Share<td><td>41<td>%",
+            ["Item: Sales | 2020: $412", "Item: Loss | 2020: $(398)", "Item: Share | 2020: 41%"],
+            id="signs in cells of their own",
+        ),
+        pytest.param(
+            "<tr><td>Boat<td>12<td>€<td>€<td>15<tr><td>Car<td>7<td>€<td>€<td>8",
+            ["Boat | 12€ | €15", "Car | 7€ | €8"],
+            id="the sign of a currency behind and before its number",
+        ),
+        pytest.param(
+            "<tr><th>Item<th>Currency<th>Price<tr><td>Boat<td>$<td>12<tr><td>Car<td>€<td>15",
+            ["Item: Boat | Currency: $ | Price: 12", "Item: Car | Currency: € | Price: 15"],
+            id="a column of signs with a header of its own",
+        ),
+        pytest.param(
+            "<tr><td>Ajax<td>3<td>-<td>1<td>Brann<tr><td>Vik<td>0<td>-<td>2<td>Nes",
+            ["Ajax | 3 | - | 1 | Brann", "Vik | 0 | - | 2 | Nes"],
+            id="the hyphen of a result is no sign",
+        ),
+        pytest.param(
             "<tr><td>a<td><td>b<tr><td colspan=2>c<td>d", ["a | b", "c | d"], id="a column without text is not a column"
         ),
     ],
@@ -136,6 +187,13 @@ def test_boxes_with_the_roles_of_a_table_are_one() -> None:
     assert "Year: 2001 | Winner: Ann" in labelled(
         f"<div role=table><div>{head}</div><div role=rowgroup>{row}</div></div>"
     )
+
+
+@pytest.mark.parametrize(("table", "row"), [("div", "div"), ("ul", "li"), ("x-table", "x-row"), ("section", "p")])
+def test_lists_and_elements_of_the_pages_own_making_may_be_tables_too(table: str, row: str) -> None:
+    head = f"<{row} role=row><span role=columnheader>Year</span><span role=columnheader>Winner</span></{row}>"
+    values = f"<{row} role=row><x-cell role=gridcell>2001</x-cell><x-cell role=gridcell>Ann</x-cell></{row}>"
+    assert labelled(f"<{table} role=treegrid>{head}{values}</{table}>") == ["Year: 2001 | Winner: Ann"]
 
 
 @pytest.mark.parametrize("method", METHODS)

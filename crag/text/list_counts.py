@@ -39,6 +39,19 @@ def show_count(count: int, number_format: str) -> str:
     return show(count)
 
 
+def letters_in_turn(count: int) -> str:
+    """The letters from a to z, then aa, ab and so on, as on pages and in LibreOffice; there are none for 0.
+
+    >>> letters_in_turn(28)
+    'ab'
+    """
+    letters = ""
+    while count > 0:
+        count, place = divmod(count - 1, len(_LETTERS))
+        letters = _LETTERS[place] + letters
+    return letters or "0"
+
+
 def _roman(count: int) -> str:
     """A Roman number in small letters; there is none for 0."""
     if not 0 < count <= _LARGEST_IN_LETTERS:
