@@ -225,7 +225,10 @@ def _is_certain(element: Element) -> bool:
         return True
     if element.name == "a" and element.get("href").startswith("#"):
         return _SKIP_LINK.fullmatch(_text_of(element)) is not None
-    classes = element.get("class").lower().split()
+    written_classes = element.get("class")
+    if not written_classes:
+        return False
+    classes = written_classes.lower().split()
     is_wiki_box = "plainlinks" in classes and not _WIKI_BOX_CLASSES.isdisjoint(classes)
     return is_wiki_box or not _WIKI_CLASSES.isdisjoint(classes)
 

@@ -204,9 +204,11 @@ def _name_by_role(element: Element) -> str:
 
 def _is_unseen(element: Element) -> bool:
     """Whether a reader does not see the element, or sees it struck out."""
-    is_closed_dialog = element.name == "dialog" and "open" not in element.attributes
-    is_closed = is_closed_dialog or "popover" in element.attributes
-    return is_closed or element.name in DROPPED_ELEMENTS or element.style.is_hidden
+    if element.name in DROPPED_ELEMENTS or element.style.is_hidden:
+        return True
+    attributes = element.attributes
+    is_closed_dialog = element.name == "dialog" and "open" not in attributes
+    return is_closed_dialog or "popover" in attributes
 
 
 def _add_generated(parent: Element, generated: Generated) -> None:

@@ -38,8 +38,7 @@ _READ_DECLARATION = re.compile(
     r"""
     (?<! [\w-] )
     (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
-          | bottom | left | right | text-indent | list-style (?:-type)? | content | clip (?:-path)? | zoom
-          | scale ) \s* :
+          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale ) \s* :
       | margin-(?:left|top) \s* : \s* -
       | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
       | font \s* : [^;]{0,99} \b 0
@@ -52,6 +51,8 @@ _READ_DECLARATION = re.compile(
 """A rule without any of these, and without a colour on a colour, says nothing about what is read."""
 _BACKGROUND = re.compile("background", re.IGNORECASE)
 _COLOUR = re.compile(r"(?<![\w-])color\s*:", re.IGNORECASE)
+_LIST_STYLE = re.compile(r"(?<![\w-])list-style(?:-type)?\s*:", re.IGNORECASE)
+"""Read on pages with ordered lists only: most sheets take the signs from every menu."""
 
 Keys = frozenset[str]
 """The name, the ``.class`` and the ``#id`` of an element, or those that a selector asks for."""
@@ -228,11 +229,12 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     text = _COMMENT.sub("", "\n".join(sheets))
     text = _AT_RULE.sub("", _SCREEN_RULES.sub(r"\1", text))
 
+    has_numbers = "<ol" in html or "<OL" in html
     # Without at-rules no braces are nested, so each "}" ends a rule.
     count = 0
     for rule in text.split("}"):
         selectors, _, declarations = rule.partition("{")
-        if not _is_read(declarations):
+        if not (_is_read(declarations) or (has_numbers and _LIST_STYLE.search(declarations))):
             continue
         for selector in selectors.split(","):
             simple = _SIMPLE_SELECTOR.fullmatch(" ".join(selector.split()))

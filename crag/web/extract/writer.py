@@ -60,8 +60,9 @@ _EDGES = re.compile(f"[{_JOINT}{_LINK_EDGE}]+")
 _TEXT_OF_ITEM = re.compile(rf"{_NUMBER_END}[\s{GAP}{_JOINT}{_LINK_EDGE}]*")
 _LETTERS_APART = re.compile(rf"{_JOINT}[^\W\d_](?:{_JOINT}{_JOINT}[^\W\d_]){{2,}}{_JOINT}")
 """Three letters or more, each in a box of its own and without a blank between, as animated headings have them."""
-_INITIAL = re.compile(rf"(?<![^\n])([ {GAP}]*){_JOINT}([A-Z]){_JOINT}(?=[a-z])")
-"""A capital in a box at the beginning of a block, before the rest of its word."""
+_INITIAL = re.compile(f"{_JOINT}([A-Z]){_JOINT}(?=[a-z])")
+"""A capital in a box, before the small letters of a word."""
+_MAX_BLANKS = 20
 _CLOSING_PUNCTUATION = frozenset([*".,;:!?)]”’", ""])
 _OPENING_SIGNS = frozenset("$€£¥([“‘")
 
@@ -88,10 +89,16 @@ def _finish(pieces: Iterable[str]) -> str:
     if _NUMBER_END in text:
         text = _TEXT_OF_ITEM.sub(" ", text)
     if _JOINT in text:
-        text = _INITIAL.sub(r"\1\2", text)
+        text = _INITIAL.sub(_write_initial, text)
         text = _LETTERS_APART.sub(_join_word, text)
     text = _EDGES.sub(_write_edges, text)
     return lower_marks(text.replace(GAP, ""))
+
+
+def _write_initial(letter: re.Match[str]) -> str:
+    """At the beginning of a block a capital belongs to the word behind it; elsewhere it stays in its box."""
+    before = letter.string[max(letter.start() - _MAX_BLANKS, 0) : letter.start()].rstrip(f" {GAP}")
+    return letter[1] if before[-1:] in ("", "\n") else letter[0]
 
 
 def _join_word(letters: re.Match[str]) -> str:
