@@ -101,7 +101,9 @@ def test_the_command_prints_readers_and_losses_and_writes_figures(
     assert json.loads((tmp_path / "figures.json").read_text())["beautifulsoup"]["boilerplate"] == 1.0
 
     assert main(["--facts", str(facts), "--lost", "lynx"]) == 2
-    assert "--lost lynx: no such reader" in capsys.readouterr().err
+    refused = capsys.readouterr()
+    assert "--lost lynx: no such reader" in refused.err
+    assert not refused.out, "it is refused before the pages are read"
 
 
 @pytest.mark.parametrize("page", marked_pages(), ids=lambda page: page.name)

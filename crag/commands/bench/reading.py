@@ -43,12 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in missing:
             say(f"not installed, left out: {name}")
 
+    for name in options.lost:
+        if name not in readers:
+            raise UserError(f"--lost {name}: no such reader, there are: {', '.join(readers)}")
+
     read_by_reader = {name: read_pages(pages, reader) for name, reader in readers.items()}
     figures = {name: reading_figures(read) for name, read in read_by_reader.items()}
     print(_table(figures))
     for name in options.lost:
-        if name not in read_by_reader:
-            raise UserError(f"--lost {name}: no such reader, there are: {', '.join(read_by_reader)}")
         print(f"\n{name}:\n{_losses(read_by_reader[name])}")
     if options.json:
         write_json(options.json, {name: asdict(figure) for name, figure in figures.items()})
