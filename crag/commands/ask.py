@@ -39,10 +39,10 @@ from crag.core.log_lines import one_line_warnings
 from crag.core.logistic import logistic
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
+from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
-from crag.evaluation.utf8_lines import ENCODING, ERRORS, utf8_lines
 
 WIDTH = 110
 """Characters of a passage or fact that --why prints."""

@@ -21,9 +21,9 @@ from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, parse_object, read_lines, shorten_repr
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
+from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.cut_files import dataset_files, joined_files, name_without_part
 from crag.evaluation.split import Split
-from crag.evaluation.utf8_lines import ENCODING, ERRORS, utf8_lines
 
 _SAMPLE = Path("data/sample/questions.jsonl")
 _SAMPLES = (

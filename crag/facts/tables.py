@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from crag.core.csv_files import CsvReader, CsvRow
 from crag.core.files import DatasetError, UserError
+from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 
 SHIPPED_TABLES = Path(__file__).with_name("tables")
 INDEX = "tables.json"
@@ -101,8 +102,8 @@ def read_table_rows(
     """
     required = list(columns)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from CsvReader(file, str(path), [*required, *known], required, strict=strict)
+        with path.open(encoding=ENCODING, errors=ERRORS, newline="") as file:
+            yield from CsvReader(utf8_lines(file, path), str(path), [*required, *known], required, strict=strict)
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except DatasetError as error:

@@ -53,6 +53,13 @@ def test_a_header_may_have_other_capitals_and_a_cell_may_be_long(tmp_path: Path)
     assert max(len(value) for values in entity.attributes.values() for value in values) == 140_000
 
 
+def test_a_table_in_another_encoding_names_the_line_and_the_remedy(tmp_path: Path) -> None:
+    folder = write(tmp_path, "t\nRain Man\n")
+    (folder / "t.csv").write_bytes("t\nRain Man\nAmélie\n".encode("latin-1"))
+    with pytest.raises(TableError, match=r"t\.csv, line 3: not UTF-8 text \(byte 0xe9\); save it as UTF-8"):
+        load_entities(folder)
+
+
 def test_a_missing_folder_and_a_missing_table_are_named(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"nowhere.*cannot be read"):
         load_entities(tmp_path / "nowhere")
