@@ -13,7 +13,6 @@ from crag.engines.llm import (
     LanguageModel,
     LanguageModelDiedError,
     Message,
-    PreparedModel,
     RehearsedModel,
 )
 
@@ -64,11 +63,6 @@ class WatchedModel:
         self._model.warm_up()
         if isinstance(self._model, RehearsedModel):
             self._model.rehearse(FIRST_REQUEST)
-
-    def prepare(self, request: GenerationRequest) -> None:
-        """See `crag.engines.llm.base.PreparedModel.prepare`; other models need no preparation."""
-        if isinstance(self._model, PreparedModel):
-            self._model.prepare(request)
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """See `LanguageModel.generate`. All generations fail if the engine is dead or no earlier call ends in time."""

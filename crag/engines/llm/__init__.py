@@ -11,7 +11,6 @@ from crag.engines.llm.base import GenerationRequest as GenerationRequest
 from crag.engines.llm.base import LanguageModel as LanguageModel
 from crag.engines.llm.base import LanguageModelDiedError as LanguageModelDiedError
 from crag.engines.llm.base import Message as Message
-from crag.engines.llm.base import PreparedModel as PreparedModel
 from crag.engines.llm.base import RehearsedModel as RehearsedModel
 from crag.engines.llm.configured_server import configured_url as configured_url
 from crag.engines.llm.tokenizer import bound_tokens as bound_tokens

@@ -130,17 +130,6 @@ class RehearsedModel(Protocol):
         """Send the request and wait for a reply, bounded; raises `EngineUnavailableError` if all would be refused."""
 
 
-@runtime_checkable
-class PreparedModel(Protocol):
-    """A model whose first request of a kind takes longer: it reads the grammar and the likely texts only once."""
-
-    def prepare(self, request: GenerationRequest) -> None:
-        """Read the request's grammar and likely texts; nothing is generated.
-
-        A grammar that is invalid fails when it is used.
-        """
-
-
 class LanguageModelDiedError(RuntimeError):
     """The engine is dead (process killed, connection refused for good) and can serve no more requests."""
 

@@ -4,7 +4,6 @@ import gc
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import TypeVar
 
@@ -48,14 +47,6 @@ class StepwiseEngine(LocalEngine[Engine]):
         model = self._load()
         self._model = model
         self._decoder = BatchDecoder(model, self._tokenizer, self._end_tokens)
-
-    def prepare(self, request: GenerationRequest) -> None:
-        """See `crag.engines.llm.base.PreparedModel.prepare`."""
-        if request.grammar is not None:
-            with suppress(GrammarError):
-                self._match_grammar(request.grammar)
-        if request.likely_texts:
-            self._index_texts(request.likely_texts)
 
     def close(self) -> None:
         """Release the model's memory."""

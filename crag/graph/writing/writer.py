@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
-from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel, PreparedModel, generate_all
+from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel, generate_all
 from crag.graph.language import Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain
 from crag.graph.writing import question_form
@@ -81,13 +81,10 @@ class CallWriter:
         self._cache: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
-        """Load the model, and what only its first request would wait for: examples, the grammar, the likely calls."""
+        """Load the model and, for a writer that reads examples, encode the bank."""
         if self._choice is not None:
             self._choice.warm_up()
         self._model.warm_up()
-        if isinstance(self._model, PreparedModel):
-            question = CallRequest("")
-            self._model.prepare(self._request(question, Neighbourhood(Domain.OPEN, ()), temperature=0))
 
     def write(
         self,

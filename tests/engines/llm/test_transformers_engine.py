@@ -168,20 +168,6 @@ def test_a_grammar_with_an_llguidance_that_takes_one_end_token(
     assert generation.text in {"blue", "green"}
 
 
-def test_after_preparation_a_grammar_is_not_read_again(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = load(tiny_llama)
-    engine.prepare(GenerationRequest(prompt="Colour:", grammar="start: missing"))
-    engine.prepare(GenerationRequest(prompt="Colour:", grammar='start: "blue"', likely_texts=("blue",)))
-
-    def refuse(*arguments: Any, **more: Any) -> None:
-        raise AssertionError("read again")
-
-    monkeypatch.setattr("crag.engines.llm.grammar.GrammarMatcher.__init__", refuse)
-    request = GenerationRequest(prompt="Another colour:", grammar='start: "blue"', likely_texts=("blue",))
-    (generation,) = engine.generate([request], Deadline(600))
-    assert generation.text == "blue"
-
-
 def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:
     wrong, right = tiny.generate(
         [GenerationRequest(prompt="x", grammar="start: missing"), GenerationRequest(prompt="x")], Deadline(600)

@@ -50,21 +50,6 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     assert len(failing.rounds) == 2, "what failed before is asked for again"
 
 
-def test_what_the_first_question_would_wait_for_is_prepared_with_the_model() -> None:
-    class Prepared(Recorder):
-        def prepare(self, request: GenerationRequest) -> None:
-            self.prepared = request
-
-    model = Prepared(TUNED)
-    own = writer(model, form="question")
-    own.warm_up()
-    own.write([CallRequest("who made jaws?")], Deadline(10))
-    ((asked,),) = model.rounds
-    assert (model.prepared.grammar, model.prepared.likely_texts) == (asked.grammar, asked.likely_texts)
-    assert asked.grammar
-    assert asked.likely_texts
-
-
 def test_a_full_cache_loses_no_calls_of_the_batch_that_empties_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crag.graph.writing.writer._MAX_CACHED", 1)
     own = writer(Recorder(GOOD))
