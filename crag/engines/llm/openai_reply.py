@@ -376,7 +376,7 @@ def _cover_text(tokens: Sequence[_ScoredToken], reply: _Reply, text: str) -> boo
 
 
 def _tokens_of_text(tokens: Sequence[_ScoredToken], choice: _Choice, text: str) -> Sequence[_ScoredToken]:
-    """The tokens from the text on, without those of the thoughts before it; none if they cannot be told apart."""
+    """The tokens of the text, without the thoughts before it; none if the two cannot be told apart."""
     is_beginning = choice.whole_text.strip().startswith(text.strip())
     if not text or (is_beginning and not choice.thoughts):
         return tokens

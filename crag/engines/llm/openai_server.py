@@ -41,7 +41,7 @@ _COMPLAINTS = frozenset({400, 422})
 """Statuses that say what is wrong with a request."""
 _TOO_LONG_STATUSES = frozenset({400, 413, 422, 500})
 _LONG_PAUSE = 10.0
-"""At the start, a longer one is told, in seconds."""
+"""In seconds. A longer pause while the server starts is announced in a line."""
 _WANTS_TLS = re.compile(r"HTTP request (?:was sent )?to (?:an )?HTTPS", re.IGNORECASE)
 _NO_HTTP = re.compile(r"without sending a response|illegal (?:request|status) line", re.IGNORECASE)
 """What is said of a server that sends no HTTP, such as one that waits for TLS."""

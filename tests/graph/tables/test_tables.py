@@ -83,7 +83,7 @@ def test_today_is_the_day_in_new_york_and_the_latest_price_never_lies_in_the_fut
 
 
 def test_concerts_are_asked_for_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their day stands in their title; when the requests run out, it is they that are missing."""
+    """Their titles name the day. When the requests run out, the dates of other works are known."""
     monkeypatch.setattr("crag.graph.executor.MAX_REQUESTS", 4)
     with FaultyServer() as server:
         server.results |= {
