@@ -44,6 +44,7 @@ from crag.benchmarks.peers import (
 )
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
 from crag.commands.ending import stopped_in_order
+from crag.core.cores import usable_cores
 from crag.core.files import DatasetError, UserError, check_target, write_json
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from crag.evaluation.judge import RulesJudge, Verdict
@@ -117,7 +118,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--threads",
         type=whole_number(1),
-        default=len(os.sched_getaffinity(0)),
+        default=usable_cores(),
         metavar="N",
         help="threads and cores of each side; default: all cores",
     )
