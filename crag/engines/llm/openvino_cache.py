@@ -58,8 +58,11 @@ def compile_with_adapters(folder: Path, adapters: Sequence[Path], options: Mappi
         _replace_compiled(compiled, path)
         # Read back, because it needs less memory than what was compiled here
         return _read_compiled(core, path, options_to_read)
-    except OSError as error:
-        log.warning("each start compiles the adapters again, because the result cannot be kept: %s", error)
+    except (OSError, RuntimeError) as error:
+        # OpenVINO for ARM does not know the attention that it has written itself
+        path.unlink(missing_ok=True)
+        cause = " ".join(str(error).split())[:200]
+        log.warning("each start compiles the adapters again, because the result cannot be kept: %s", cause)
         return Compiled(compiled, None)
 
 

@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import os
+import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,13 +24,18 @@ from crag.weights.conversion.int8 import INT8_FILES
 from crag.weights.manifest import WeightsMissingError
 
 WEIGHTS_FILE, GRAPH_FILE = INT8_FILES
+_ARM_MACHINES = {"aarch64", "arm64"}
+"""As Linux and macOS name 64-bit ARM processors."""
+_ALL_INPUTS = str(2**64 - 1)
+"""A group of activations without end: each token has one scale."""
+
 OPTIONS = {
     "PERFORMANCE_HINT": "LATENCY",
     "INFERENCE_PRECISION_HINT": "f32",
     # With less precision, a text depends on how its prompt was split.
     "KV_CACHE_PRECISION": "f32",
-    # As exact as the default of 32, and faster.
-    "DYNAMIC_QUANTIZATION_GROUP_SIZE": "128",
+    # As exact as the default of 32, and faster. ARM has no int8 multiplication by groups: each weight becomes eight bytes.
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": _ALL_INPUTS if platform.machine() in _ARM_MACHINES else "128",
     # What is compiled is stored without the weights: 1 MB.
     "CACHE_MODE": "OPTIMIZE_SIZE",
     # Machine code for a prompt's length. With 5,000, each new length adds 1 MB; with 32, calls take a tenth longer.

@@ -134,6 +134,25 @@ def test_a_damaged_compiled_file_is_made_again(
     assert kept.stat().st_size > 1000
 
 
+def test_where_openvino_cannot_read_what_it_has_compiled_nothing_is_kept(
+    tmp_path: Path,
+    tiny_llama: Path,
+    tiny_adapters: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    expected = read(OpenvinoModel(copy_model(tiny_llama, tmp_path / "other"), tiny_adapters), ["first"] * 4)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("Cannot create ScaledDotProductAttentionWithKVCache")
+
+    monkeypatch.setattr("crag.engines.llm.openvino_cache._read_compiled", refuse)
+    model = copy_model(tiny_llama, tmp_path / "model")
+    np.testing.assert_allclose(read(OpenvinoModel(model, tiny_adapters), ["first"] * 4), expected, atol=0.02)
+    assert compiled_files(model) == []
+    assert "each start compiles the adapters again" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("config", "named"),
     [
