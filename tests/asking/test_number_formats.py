@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 
 from crag.asking.office.number_formats import show_number
+from crag.asking.office.shown_values import show_value
 from crag.asking.office.time_formats import show_duration, show_moment
 from crag.asking.office.workbook import read_workbook
 from tests.asking.office_files import build_xlsx_of_cell
@@ -64,7 +65,10 @@ def test_a_number_is_read_as_its_format_shows_it(value: float, number_format: st
         (datetime(2023, 3, 5, 14, 30, 15), "d/m/yy h:mm", "2023-03-05 14:30"),
         (datetime(2023, 3, 5), "yyyy-mm-dd hh:mm:ss", "2023-03-05 00:00:00"),
         (time(15, 45), "h:mm AM/PM", "15:45"),
-        (time(0, 3, 7), "mm:ss.0", "03:07"),
+        (time(0, 3, 7), "mm:ss.0", "03:07.0"),
+        (time(0, 9, 58, 400_000), "mm:ss.00", "09:58.40"),
+        (time(0, 9, 58, 400_000), "mm:ss", "09:58"),
+        (datetime(2023, 3, 5, 14, 30, 15, 250_000), "yyyy-mm-dd hh:mm:ss.000", "2023-03-05 14:30:15.250"),
     ],
 )
 def test_a_moment_has_the_parts_that_its_format_shows(moment: datetime | time, number_format: str, shown: str) -> None:
@@ -77,11 +81,30 @@ def test_a_moment_has_the_parts_that_its_format_shows(moment: datetime | time, n
         (timedelta(days=1, hours=6, minutes=15), "[h]:mm", "30:15"),
         (timedelta(hours=1, seconds=7), "[h]:mm:ss", "1:00:07"),
         (timedelta(minutes=93, seconds=7), "[mm]:ss", "93:07"),
+        (timedelta(minutes=93, seconds=7.25), "[mm]:ss.00", "93:07.25"),
+        (timedelta(hours=1, seconds=7.5), "[h]:mm:ss.0", "1:00:07.5"),
+        (timedelta(seconds=9.58), "[ss].00", "9.58"),
+        (timedelta(minutes=1, seconds=59.96), "[m]:ss.0", "2:00.0"),
         (-timedelta(hours=2), "[h]:mm", "-2:00"),
     ],
 )
 def test_a_duration_may_have_more_hours_than_a_day(duration: timedelta, number_format: str, shown: str) -> None:
     assert show_duration(duration, number_format) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "number_format", "shown"),
+    [
+        (598.4, "mm:ss.00", "09:58.40"),
+        (598.46, "mm:ss.0", "09:58.5"),
+        (9.58, "[s].00", "9.58"),
+        (598.4, "h:mm", "00:09"),
+    ],
+)
+def test_a_result_of_sport_keeps_the_parts_of_a_second_that_are_shown(
+    seconds: float, number_format: str, shown: str
+) -> None:
+    assert show_value(seconds / 86400, number_format) == shown
 
 
 def test_a_formula_without_a_value_is_told_and_no_zero() -> None:

@@ -330,12 +330,20 @@ def data_style(name: str, kind: str, parts: str, attributes: str = "") -> str:
     )
 
 
+def lap_style(name: str, attributes: str = "") -> str:
+    """Minutes, and seconds with two decimals."""
+    parts = '<number:minutes/><number:seconds number:decimal-places="2"/>'
+    return data_style(name, "time", "", attributes).replace("</number", f"{parts}</number", 1)
+
+
+LAPS = lap_style("lap") + lap_style("long_lap", 'number:truncate-on-overflow="false"')
 CELL_STYLES = (
     data_style("day", "date", "day month year")
     + data_style("moment", "date", "day month year hours minutes")
     + data_style("month", "date", "month year")
     + data_style("clock", "time", "hours minutes seconds am-pm")
     + data_style("duration", "time", "hours minutes", 'number:truncate-on-overflow="false"')
+    + LAPS
     + style("gone", LINE, "table-cell")
     + '<style:style style:name="unseen" style:family="table"><style:table-properties table:display="false"/>'
     + "</style:style>"
@@ -372,6 +380,11 @@ def build_sheet(*rows: str) -> bytes:
         (cell("2 BC", value("date", "date-value", "-0001-03-05", "day")), "2 BC"),
         (cell("2:30 PM", value("time", "time-value", "PT14H30M15S", "clock")), "14:30:15"),
         (cell("30:15", value("time", "time-value", "PT30H15M00S", "duration")), "30:15"),
+        (cell("9:58.4", value("time", "time-value", "PT00H09M58.400000000S", "lap")), "09:58.40"),
+        (cell("89:58.4", value("time", "time-value", "PT01H29M58.400000000S", "long_lap")), "89:58.40"),
+        (cell("9:58.4", value("time", "time-value", "PT9M58.4S")), "00:09:58.4"),
+        (cell("26:03:05", value("time", "time-value", "PT26H03M05S")), "26:03:05"),
+        (cell("x", value("date", "date-value", "2023-03-05T14:30:15")), "2023-03-05 14:30:15"),
         (cell("VRAI", value("boolean", "boolean-value", "true")), "yes"),
         (cell("#N/A", value("string", "string-value", "")), "#N/A"),
         (cell("5", f'table:formula="of:=A1" {value("float", "value", "5")}'), "5"),

@@ -15,6 +15,8 @@ _NO_LETTERS = re.compile(
 _TIME_LETTERS = frozenset("ymdhs")
 _MINUTES = re.compile(r"(?<=h)(\]?[^a-z]{0,3})m{1,5}|m{1,5}(?=\]?[^a-z]{0,3}s)")
 """An m behind hours or before seconds is a minute, another a month."""
+_FRACTION = re.compile(r"s\]?\.(0{1,6})")
+"""Parts of a second: tenths, hundredths."""
 
 
 @lru_cache(_FORMATS)
@@ -36,6 +38,20 @@ def is_time_format(number_format: str) -> bool:
 def is_duration_format(number_format: str) -> bool:
     """Whether a format shows a duration: ``[h]:mm``."""
     return bool(_ELAPSED.search(_letters(number_format).replace("n", "m")))
+
+
+def count_decimals(number_format: str) -> int:
+    """How many decimals of a second a format shows.
+
+    >>> count_decimals("mm:ss.00"), count_decimals("h:mm")
+    (2, 0)
+    """
+    return _count_decimals(_letters(number_format))
+
+
+def _count_decimals(letters: str) -> int:
+    fraction = _FRACTION.search(letters)
+    return len(fraction[1]) if fraction else 0
 
 
 def show_moment(moment: datetime | date | time, number_format: str) -> str:
@@ -69,10 +85,13 @@ def _show_day(day: date, letters: str) -> str:
 
 
 def _show_clock(clock: datetime | time, letters: str) -> str:
-    """Hours, minutes and seconds, of which the format shows some; "" if it shows none."""
-    if "h" in letters:
-        return f"{clock:%H:%M:%S}" if "s" in letters else f"{clock:%H:%M}"
-    return f"{clock:%M:%S}" if "s" in letters else ""
+    """Hours, minutes and seconds, of which the format shows some, the last perhaps with decimals; "" if none."""
+    if "s" not in letters:
+        return f"{clock:%H:%M}" if "h" in letters else ""
+
+    decimals = _count_decimals(letters)
+    fraction = f".{clock:%f}"[: decimals + 1] if decimals else ""
+    return f"{clock:%H:%M:%S}{fraction}" if "h" in letters else f"{clock:%M:%S}{fraction}"
 
 
 def show_duration(duration: timedelta, number_format: str) -> str:
@@ -80,13 +99,17 @@ def show_duration(duration: timedelta, number_format: str) -> str:
 
     >>> show_duration(timedelta(days=1, hours=6, minutes=15), "[h]:mm")
     '30:15'
+    >>> show_duration(timedelta(minutes=9, seconds=58.4), "[m]:ss.00")
+    '9:58.40'
     """
     letters = _letters(number_format)
     sign = "-" if duration < timedelta() else ""
-    seconds = round(abs(duration).total_seconds())
-    minutes = seconds // 60
+    whole, point, decimals = f"{abs(duration).total_seconds():.{_count_decimals(letters)}f}".partition(".")
+    minutes, seconds = divmod(int(whole), 60)
+    fraction = f"{point}{decimals}"
     if "h" not in letters:
-        return f"{sign}{minutes}:{seconds % 60:02}" if "n" in letters or "m" in letters else f"{sign}{seconds}"
+        has_minutes = "n" in letters or "m" in letters
+        return f"{sign}{minutes}:{seconds:02}{fraction}" if has_minutes else f"{sign}{whole}{fraction}"
 
     text = f"{sign}{minutes // 60}:{minutes % 60:02}"
-    return f"{text}:{seconds % 60:02}" if "s" in letters else text
+    return f"{text}:{seconds:02}{fraction}" if "s" in letters else text

@@ -65,7 +65,9 @@ def _show_date(value: str, number_format: str) -> str:
     moment = datetime.fromisoformat(value)
     if is_time_format(number_format):
         return show_moment(moment, number_format)
-    return show_moment(moment if moment.time() != time() else date.fromisoformat(value[:10]), "yyyy-mm-dd h:mm")
+    if moment.time() == time():
+        return date.fromisoformat(value[:10]).isoformat()
+    return show_moment(moment, f"yyyy-mm-dd {_plain_format(moment.second, moment.microsecond)}")
 
 
 def _show_time(value: str, number_format: str) -> str:
@@ -76,7 +78,23 @@ def _show_time(value: str, number_format: str) -> str:
     parts = {name: float(match[name] or 0) for name in ("days", "hours", "minutes", "seconds")}
     duration = timedelta(**parts) * (-1 if match["sign"] else 1)
 
-    is_time = is_time_format(number_format)
-    if is_duration_format(number_format) or not timedelta() <= duration < timedelta(days=1):
-        return show_duration(duration, number_format if is_time else "[h]:mm")
-    return show_moment((_MIDNIGHT + duration).time(), number_format if is_time else "h:mm")
+    is_day = timedelta() <= duration < timedelta(days=1)
+    if not is_time_format(number_format):
+        length = abs(duration)
+        plain = _plain_format(length.seconds % 60, length.microseconds)
+        number_format = plain if is_day else plain.replace("h", "[h]")
+    if is_duration_format(number_format) or not is_day:
+        return show_duration(duration, number_format)
+    return show_moment((_MIDNIGHT + duration).time(), number_format)
+
+
+def _plain_format(seconds: int, microseconds: int) -> str:
+    """The format of a time whose cell has none: the seconds and their decimals are shown if there are some.
+
+    >>> _plain_format(0, 0), _plain_format(58, 400_000)
+    ('h:mm', 'h:mm:ss.0')
+    """
+    if not microseconds:
+        return "h:mm:ss" if seconds else "h:mm"
+    decimals = len(f"{microseconds:06}".rstrip("0"))
+    return f"h:mm:ss.{'0' * decimals}"

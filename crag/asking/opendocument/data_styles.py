@@ -34,25 +34,32 @@ def to_number_format(style: "Element") -> str:
 
 def _digits(part: "Element") -> str:
     """The digits of a number; without a number of decimals it has those that it needs."""
-    decimals = part.get(f"{NUMBER}decimal-places")
-    if decimals is None:
+    if f"{NUMBER}decimal-places" not in part.attrib:
         return GENERAL
-    count = min(int(decimals), _MOST_DECIMALS) if decimals.isascii() and decimals.isdigit() and len(decimals) < 5 else 0
+    count = _read_decimals(part)
     whole = "#,##0" if part.get(f"{NUMBER}grouping") == "true" else "0"
     return f"{whole}.{'0' * count}" if count else whole
 
 
+def _read_decimals(part: "Element") -> int:
+    """The decimals of a number or of seconds; 0 if none are named."""
+    decimals = part.get(f"{NUMBER}decimal-places", "0")
+    return min(int(decimals), _MOST_DECIMALS) if decimals.isascii() and decimals.isdigit() and len(decimals) < 5 else 0
+
+
 def _time_format(style: "Element") -> str:
-    """The parts of a day and of a clock that a style shows: ``yyyy-mm-dd h:mm``."""
-    shown = {str(part.tag).removeprefix(NUMBER) for part in style}
+    """The parts of a day and of a clock that a style shows: ``yyyy-mm-dd h:mm``, ``[m]:ss.00``."""
+    shown = {str(part.tag).removeprefix(NUMBER): part for part in style}
     letters = {"day-of-week": "dddd", "year": "yyyy", "month": "mm", "day": "dd"}
     day = "-".join(text for name, text in letters.items() if name in shown)
 
     clock = ""
-    if not shown.isdisjoint({"hours", "minutes", "seconds"}):
+    if not {"hours", "minutes", "seconds"}.isdisjoint(shown):
         is_duration = style.get(f"{NUMBER}truncate-on-overflow") == "false"
         first = "h" if "hours" in shown or "seconds" not in shown else "m"
         clock = f"[{first}]" if is_duration else first
         clock += ":mm" if first == "h" else ""
-        clock += ":ss" if "seconds" in shown else ""
+        if "seconds" in shown:
+            decimals = _read_decimals(shown["seconds"])
+            clock += ":ss." + "0" * decimals if decimals else ":ss"
     return f"{day} {clock}".strip()

@@ -67,6 +67,7 @@ def test_years(text: str, year: bool) -> None:
         ("the third largest", "the 3th largest"),
         ("first quarter of 2020", "1th quarter of 2020"),
         ("2½ or 4 1/2", "2.5 or 4.5"),
+        ("3/4 cup in 2/3 days", "0.75 cup in 2/3 days"),
         ("3.2 × 10⁵", "3.2e5"),
         ("12 degrees below zero", "-12 degrees"),
         ("5 minus 3", "5 minus 3"),

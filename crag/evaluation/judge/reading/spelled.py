@@ -83,6 +83,15 @@ _PART_OF = re.compile(
     """,
     re.VERBOSE,
 )
+_FRACTION_OF = re.compile(
+    rf"""
+    (?<![\w./,:-]) (?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}})
+    (?! \s(?:hour|day|year|decade)s\b )                         # "2/3 days" are two or three
+    (?= \sof\s(?!\d) | [\s-](?:an?\s)?(?:{_PART_CAN_BE_OF}|cups?\b|teaspoon|tablespoon) )
+    """,
+    re.VERBOSE,
+)
+"""The fraction of something, "2/3 of the river", "3/4 cup"; not the day of "the 9/11 attacks"."""
 _BARE_HALF = re.compile(r"\s{0,9}(?:a\s|1\s)?half\s{0,9}[.!]?\s{0,9}")
 
 # --- powers of ten ----------------------------------------------------------------------------------------------------
@@ -150,6 +159,7 @@ def plain_text(text: str) -> str:
     text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
     text = _AND_A_PART.sub(_and_a_part_in_digits, text)
     text = _PART_OF.sub(_part_in_digits, text)
+    text = _FRACTION_OF.sub(_fraction_in_digits, text)
     return "0.5" if _BARE_HALF.fullmatch(text) else text
 
 
@@ -195,6 +205,11 @@ def _mixed_in_digits(match: re.Match[str]) -> str:
     if not 0 < top < bottom:
         return match[0]
     return decimal(int(match["whole"]) + top / bottom)
+
+
+def _fraction_in_digits(match: re.Match[str]) -> str:
+    top, bottom = int(match["top"]), int(match["bottom"])
+    return decimal(top / bottom) if 0 < top < bottom else match[0]
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
