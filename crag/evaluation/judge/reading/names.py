@@ -178,14 +178,14 @@ _RELATED_BEFORE = re.compile(
     rf"""
     \b(?:
         (?P<noun> {_KIN} | {_ROLES} | {_WORKS} | {_PLACES} ) \s (?:of|to|for|from|with)
-      | (?P<near> {_NEAR} | {_DISTANCE} \s (?:from|off|outside) )
+      | (?<!\bin\sthe\s) (?P<near> {_NEAR} | {_DISTANCE} \s (?:from|off|outside) )
       | (?P<bond> {_BONDS} )
     )
     \s? (?: (?:the|a|an|mr|mrs|dr|sir|late|famous)\s ){{0,2}} $
     """,
     re.VERBOSE,
 )
-"""What makes the name after it a complement: "the daughter of", "30 km from", "married to"."""
+"""What makes the name after it a complement: "the daughter of", "30 km from"; "in the south of" is inside."""
 _RELATED_AFTER = re.compile(
     rf"""
     (?:'s?|s') \s

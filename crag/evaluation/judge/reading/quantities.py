@@ -9,7 +9,17 @@ from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, UnitsInText, cu
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
 # "m" stands for a million only beside a currency: see `currency_letter` below
-SCALES = {**MAGNITUDES, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7, "quadrillion": 1e15}
+SCALES = {
+    **MAGNITUDES,
+    "lakh": 1e5,
+    "lac": 1e5,
+    "crore": 1e7,
+    "cr": 1e7,
+    "quadrillion": 1e15,
+    "mil": 1e6,
+    "bil": 1e9,
+    "trn": 1e12,
+}
 
 _NUMBER = re.compile(
     rf"""
@@ -28,7 +38,7 @@ _NUMBER = re.compile(
     (?:
         \s?(?P<percent> % | percent\b | per\ cent\b )
       | (?:\s|-)?(?P<word> hundred | thousand | lakh | lac | crore | million | billion | trillion | quadrillion
-                         | mn | mln | bn | bln | tn | cr )s?\b
+                         | mn | mln | mil | bn | bln | bil | tn | trn | cr )s?\b
         (?: \s(?P<second_word> thousand | lakh | crore | million | billion | trillion )s?\b )?   # "2 lakh crore"
       | (?P<currency_letter>mm?)\b               # a million after a currency only: "180m" can be metres
       | (?P<letter> [kbt] )\b
@@ -256,7 +266,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> AnswerQuantity:
     may_be_decade = scale == 1 and match["digits"].isdigit() and len(digits) == 4
     units, end = _read_units(text, match, may_be_decade=may_be_decade)
 
-    # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
+    # "($1.25)" and "$(1.25)" are losses in accounts, "$40 million (€37 million)" is none.
     is_in_brackets = match.start() <= 1 and text[: match.start()] == "(" and text[end:].strip(" .") == ")"
     is_loss = bool(match["currency"]) and is_in_brackets
     is_negative = match["sign"] == "-" or bool(match["inner_sign"]) or is_loss
