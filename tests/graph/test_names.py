@@ -131,6 +131,8 @@ def test_a_name_of_nobody_is_not_found(name: str) -> None:
         ("doctor heron", ["Dr. Heron", "Heron"], "Dr. Heron"),
         ("ann lee junior", ["Ann Lee Sr.", "Ann Lee Jr."], "Ann Lee Jr."),
         ("dame ann lee", ["Ann Lee", "Anna Lee"], "Ann Lee"),
+        ("heron, the", ["The Heron", "Herons"], "The Heron"),
+        ("jon lee the 3rd", ["Jon Lee III", "Jon Lee"], "Jon Lee III"),
         ("orle bros", ["Orle Brothers"], "Orle Brothers"),
         ("anything", [], None),
         ("kite", ["Completely Different"], None),

@@ -59,6 +59,7 @@ FEWEST_DIGITS = 7
 _GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
 LONGEST_NAME = 4
 """Tokens."""
+_GENERATIONS = frozenset(words("junior senior 2 3 4"))
 _PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
 _ARTICLE = re.compile(r"(?:an?|the)\b", re.IGNORECASE)
@@ -320,6 +321,9 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
     if not expected:
         return None  # no letters and digits: only an identical text matches
 
+    if _names_other_generation(claim):
+        return False, f"the gold answer ends with {claim.gold_tokens[-1]}, the prediction names another generation"
+
     # Another number is wrong, however many words agree
     numerals = [token for token in expected if token[0].isdigit()]
     new_numerals = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
@@ -335,6 +339,14 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
         needed = NEEDED_OF_EXPLANATION
     share = recall(expected, claim.prediction_tokens)
     return share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction"
+
+
+def _names_other_generation(claim: ReadClaim) -> bool:
+    """Whether the gold name ends with "Jr.", "Sr." or "III" and the prediction has another of these."""
+    if claim.gold_tokens[-1:] == () or claim.gold_tokens[-1] not in _GENERATIONS:
+        return False
+    predicted = _GENERATIONS.intersection(claim.prediction_tokens)
+    return bool(predicted) and claim.gold_tokens[-1] not in predicted
 
 
 def _answer_part(claim: ReadClaim) -> list[str]:

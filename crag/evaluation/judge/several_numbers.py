@@ -24,6 +24,8 @@ _ORDINARY_WORDS_OF_SERIES = ORDINARY_WORDS | frozenset(
     )
 )
 """The same beside a series or a time of day: "won 3-1" names nobody."""
+_WON = frozenset(words("won win beat victory"))
+_LOST = frozenset(words("lost loss lose defeat defeated"))
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
 _SINCE = re.compile(r"\s{0,9}since (?P<year>\d{4})[\s.]{0,9}")
@@ -107,6 +109,8 @@ def _compare_series(claim: ReadClaim, gold: Series, answers: Sequence[Series]) -
     is_same = any(same_series(gold, series) and _have_same_unit(claim, gold, series) for series in first_and_last)
     if not is_same:
         return False, f"the gold answer is {numbers}, the prediction says {_in_words(answers[0])}"
+    if _has_other_outcome(claim, gold, answers):
+        return False, f"both say {numbers}, but one won and the other lost"
     if _name_others(claim, gold, answers):
         return False, f"both say {numbers}, but of others"
     return True, f"both say {numbers}"
@@ -143,6 +147,18 @@ def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> b
     gold_names.difference_update(claim.query_tokens)
     predicted_names.difference_update(claim.query_tokens)
     return bool(gold_names and predicted_names) and not gold_names & predicted_names
+
+
+def _has_other_outcome(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> bool:
+    """Whether one says won and the other lost; not if they name teams, as one wins what the other loses."""
+    gold_words = other_words(claim.gold_reading, [gold])
+    predicted_words = other_words(claim.prediction_reading, answers)
+    if gold_words - _ORDINARY_WORDS_OF_SERIES or predicted_words - _ORDINARY_WORDS_OF_SERIES - set(claim.query_tokens):
+        return False
+    for won, lost in ((_WON, _LOST), (_LOST, _WON)):
+        if gold_words & won and predicted_words & lost and not (gold_words & lost or predicted_words & won):
+            return True
+    return False
 
 
 def _in_words(series: Series) -> str:
@@ -185,6 +201,9 @@ def _is_share(series: Series, number: AnswerQuantity) -> bool:
     # "67 %" is 2/3 rounded to its last written digit
     step = number.step / 100 if number.percent else number.step
     difference = abs(value - series.share)
+    if series.share >= 1:
+        # Odds of 5/1 are not 5
+        return number.step < 1 and not number.units and difference < _SHARE_ERROR
     return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
 
 

@@ -167,7 +167,10 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
 
 
 def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
-    """For "last day" or "next trading day": the day before or after today, never today."""
+    """For "last day" or "next trading day": the day before or after today; "this day" is today."""
+    if STEPS.get(match["step"]) == 0:
+        return view.day_at_or_before(view.today)
+
     # "Recent" and "final" are no steps: both look back.
     step = -1 if STEPS.get(match["step"], -1) < 0 else 1
     if view.trading or match["day"] != "day":
@@ -363,6 +366,17 @@ def read_named_month_of_year(match: Match, _view: Viewpoint) -> DateRange:
 def read_relative_period(match: Match, view: Viewpoint) -> DateRange:
     """The last, this or the next unit of the calendar: "last week", "this season"."""
     return relative_period(UNITS[match["unit"]], match["step"], view)
+
+
+def read_relative_season(match: Match, view: Viewpoint) -> DateRange:
+    """For "last nba season"."""
+    return relative_period(CalendarUnit.SEASON, match["step"], view)
+
+
+def read_seasons_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "two seasons ago": the season before the last."""
+    count = int(count_number(match["count"]))
+    return period_around(shifted(view.today, CalendarUnit.SEASON, -count), CalendarUnit.SEASON)
 
 
 def relative_period(unit: CalendarUnit, step: str, view: Viewpoint) -> DateRange:

@@ -49,7 +49,9 @@ from crag.text.dates.readers import (
     read_quarter_of_short_year,
     read_quarter_of_year,
     read_relative_period,
+    read_relative_season,
     read_season,
+    read_seasons_ago,
     read_short_decade,
     read_short_season,
     read_short_year,
@@ -75,12 +77,14 @@ from crag.text.dates.vocabulary import (
     ORDINAL_DAY,
     POSITION,
     RECENT,
+    SEASON_OF,
     SESSION,
     STEP,
     UNITS,
     WEEKDAY,
     WEEKDAY_ABBREVIATIONS,
     YEAR,
+    count_number,
 )
 from crag.text.number_words import COUNT, YEAR_IN_WORDS
 
@@ -191,8 +195,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?:from )?(?P<name>{MONTH_NAME}) {_TWO_DAYS}{AND_YEAR}", read_days_of_month),
     # "20-23 february 2024", "20th to the 23rd of february"
     (f"(?:from (?:the )?)?{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
-    # "2022-23", "2022/2023 season"; the reader refuses "2022-24"
-    (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", read_season),
+    # "2022-23", "2022/2023 season", "2022-2023 nba season"; the reader refuses "2022-24"
+    (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word>{SEASON_OF})?", read_season),
     # "98-99 season"
     ("'?(?P<year>[0-9]{2})[-/]'?(?P<end>[0-9]{2}) season", read_short_season),
     # "2019-21", not "2019-11"
@@ -242,6 +246,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     ),
     # "last week", "this season"; a lone "week" means nothing
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
+    # "last nba season"
+    (f"(?P<step>{STEP})(?:{SEASON_OF})", read_relative_season),
 )
 
 SIMPLE_RULES = tuple(Rule(pattern, read) for pattern, read in (*_DAY_FORMS, *_PERIOD_FORMS))
@@ -351,6 +357,21 @@ def _read_week_at(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(first, first + 6 * ONE_DAY)
 
 
+def _read_units_ended(match: Match, view: Viewpoint) -> DateRange:
+    """For "quarter ended march 31, 2024": the months up to that day or month."""
+    after = _read_inner_date(match["date"], view).last + ONE_DAY
+    first = shifted(after, UNITS[match["unit"]], -int(count_number(match["count"] or "one")))
+    return DateRange(first, after - ONE_DAY)
+
+
+def _read_day_of_last_year(_match: Match, view: Viewpoint) -> DateRange:
+    return view.day_at_or_before(shifted(view.today, CalendarUnit.YEAR, -1))
+
+
+def _read_year_end(match: Match, view: Viewpoint) -> DateRange:
+    return edge_of_period(_read_inner_date(match["year"], view), "end", view)
+
+
 def _read_neighbour(match: Match, view: Viewpoint) -> DateRange:
     """For "the day after DATE", "two weeks before DATE", "two days from now"."""
     days = DateRange(view.today, view.today) if match["date"] == "now" else _read_inner_date(match["date"], view)
@@ -396,6 +417,12 @@ RULES = (
     Rule(
         f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)", read_ago
     ),
+    # "two seasons ago"
+    Rule(f"(?P<count>{COUNT})(?:{SEASON_OF})s? ago", read_seasons_ago),
+    # "this time last year"
+    Rule("(?:this|the same) (?:day|time) last year", _read_day_of_last_year),
+    # "year-end 2023"
+    Rule(f"year[ -]end(?: of)? (?P<year>{YEAR})", _read_year_end),
     # "two fridays ago"
     Rule(f"(?P<count>{COUNT}) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s? ago", read_weekdays_ago),
     # "the week before last"
@@ -421,6 +448,11 @@ RULES = (
     Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DAYS})", _read_week_of),
     # "week ending february 23, 2024"
     Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DAYS})", _read_week_at),
+    # "quarter ended december 31, 2023", "six months ended june 2023"
+    Rule(
+        f"(?:(?P<count>{COUNT}) )?(?P<unit>month|quarter|half|year)s? (?:ending|ended) (?:on |in )?(?P<date>{_DATES})",
+        _read_units_ended,
+    ),
     # "first nine months of 2023"
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"

@@ -104,6 +104,12 @@ AND_YEAR = (
 )
 """An optional year after a day or month: "may 5, 2023", "may '23", "march of last year"."""
 
+SEASON_OF = (
+    "(?: (?:regular|nba|mls|epl|premier league|la liga|serie a|bundesliga|ligue 1|champions league"
+    "|basketball|football|soccer|league))? season"
+)
+"""A season, perhaps with its competition; a blank before it."""
+
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""
 

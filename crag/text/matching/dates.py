@@ -31,7 +31,7 @@ _DATES = (
     # 4.7.1939: day before month, as in Europe
     re.compile(r"(?<!\d)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?!\d)"),
     # July the 4th, 1939; not "July 1939"
-    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
+    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}(?:\s?,\s*|\s+)(?:in\s+|of\s+)?{_YEAR}\b"),
     # the 4th of July 1939, 4. July 1939
     re.compile(rf"\b{_DAY}\.?\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
     # Jul-04-1939, 04-Jul-1939

@@ -37,6 +37,8 @@ _SHORT_FORMS = {
     "brothers": "bros",
 }  # fmt: skip
 """Words that names have in full or abbreviated."""
+_ARTICLE_OF_ORDINAL = re.compile(r" (?:the )?([2-9])(?:nd|rd|th)$")
+"""The end of "John Doe the 3rd", who is also John Doe III."""
 _HONORIFICS = frozenset({"sir", "dame"})
 """Titles before a first and a last name: people are looked up with and without them."""
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
@@ -180,9 +182,15 @@ def _numbers_in(name: str) -> list[str]:
 
 
 def _in_short_form(name: str) -> list[str]:
-    """The words of a plain name with "doctor" and the like abbreviated, without "sir" before two names or more."""
-    name_words = [_SHORT_FORMS.get(word, word) for word in name.split()]
-    return name_words[1:] if len(name_words) > 2 and name_words[0] in _HONORIFICS else name_words
+    """The words of a plain name in the form that catalogues use.
+
+    "Doctor" and the like are abbreviated, "sir" before two names is left out, and so are "the" at the end ("Matrix,
+    The") and in "the 3rd".
+    """
+    name_words = [_SHORT_FORMS.get(word, word) for word in _ARTICLE_OF_ORDINAL.sub(r" \1", name).split()]
+    if len(name_words) > 2 and name_words[0] in _HONORIFICS:
+        name_words = name_words[1:]
+    return name_words[:-1] if len(name_words) > 1 and name_words[-1] == "the" else name_words
 
 
 def _is_elder(name: str) -> bool:

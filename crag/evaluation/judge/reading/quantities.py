@@ -3,6 +3,7 @@
 import enum
 import re
 from dataclasses import dataclass, replace
+from itertools import product
 
 from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, UnitsInText, currency_before, is_money, units_at
@@ -229,7 +230,7 @@ _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
 _LONGEST_JOINT = 5
 """Characters between two parts of a measure: ", and "."""
-_JOINS_PARTS = re.compile(r"\s?(?:,|and\b|-|)\s?")
+_JOINS_PARTS = re.compile(r"\.?\s?(?:,|and\b|-|)\s?")
 _FEET = frozenset({"feet", "'"})
 _INCHES_PER_FOOT = 12
 _INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
@@ -393,13 +394,12 @@ def _join_pair(text: str, first: AnswerQuantity, second: AnswerQuantity) -> Answ
     if not first.units or len(gap) > _LONGEST_JOINT or not _JOINS_PARTS.fullmatch(gap):
         return None
 
-    whole_unit = first.units[0]
     # "6 ft 11": the second number needs no unit of its own
     if not second.units:
-        second = _in_inches(text, whole_unit, second)
+        second = _in_inches(text, first.units[0], second)
 
-    # An ambiguous unit such as m, metres or minutes, is settled by the unit before it
-    for part_unit in second.units:
+    # An ambiguous unit such as m, metres or minutes, is settled by the unit beside it
+    for whole_unit, part_unit in product(first.units, second.units):
         is_same_dimension = part_unit.dimension == whole_unit.dimension
         # A part is less than one of the larger unit: "2 hours 5 minutes".
         if is_same_dimension and second.value * part_unit.size < whole_unit.size:

@@ -85,8 +85,8 @@ class Series:
 
     @property
     def share(self) -> float | None:
-        """The value of a fraction: 0.75 of 3/4."""
-        if len(self.numbers) != 2 or self.separator != "/" or not 0 < self.numbers[0] < self.numbers[1]:
+        """The value of a fraction: 0.75 of 3/4, 3.75 of 15/4."""
+        if len(self.numbers) != 2 or self.separator != "/" or 0 in self.numbers:
             return None
         return self.numbers[0] / self.numbers[1]
 

@@ -108,6 +108,15 @@ _ABBREVIATIONS = (
     (re.compile(r"(?<=[a-z]\s)bros\b\.?"), "brothers"),
     (re.compile(r"(?<=[a-z]\s)utd\b\.?"), "united"),
     (re.compile(r"\buniv\b\.?"), "university"),
+    (re.compile(r"\bvs\b\.?"), "versus"),
+    (re.compile(r"\bsci-?fi\b"), "science fiction"),
+    (re.compile(r"\brom-?com\b"), "romantic comedy"),
+    (re.compile(r"\brn'?b\b"), "r&b"),
+    # Streets at the end of a part: "main st." but not "st. mary"
+    (re.compile(r"(?<=[a-z]\s)st\b\.?(?=\s{0,9}(?:,|$))"), "street"),
+    (re.compile(r"(?<=[a-z0-9]\s)ave\b\.?(?=\s{0,9}(?:,|$))"), "avenue"),
+    (re.compile(r"(?<=[a-z]\s)blvd\b\.?"), "boulevard"),
+    (re.compile(r"(?<=[a-z]\s)rd\b\.?(?=\s{0,9}(?:,|$))"), "road"),
     (re.compile(r"(?<=[a-z][\s,])jr\b\.?"), "junior"),
     (re.compile(r"(?<=[a-z][\s,])sr\b\.?"), "senior"),
     (re.compile(r"\bww\s?(?=(?:i{1,2}|[12])\b)"), "world war "),
@@ -117,9 +126,11 @@ _ABBREVIATIONS = (
 _NIL = re.compile(r"\b(?:(?P<goals>\d{1,2}|nil)(?:\s?-\s?|\s)nil|nil\s?-\s?(?P<against>\d{1,2}))\b")
 """The 0 of a score: 3-nil."""
 _TIME_ZONE = re.compile(r"\b(?P<zone>utc|gmt)\s?(?P<sign>[+-])\s?(?=\d)")
-_STATISTIC = re.compile(r"(?<=\d)\s?(?P<short>pts|rebs?|asts?|stls?|blks?|tds?)\b\.?")
+_STATISTIC = re.compile(r"(?<=\d)\s?(?P<short>pts|rebs?|asts?|stls?|blks?|tds?|[prasb]pg)\b\.?")
 _STATISTICS = {
     "pt": "points", "reb": "rebounds", "ast": "assists", "stl": "steals", "blk": "blocks", "td": "touchdowns",
+    "ppg": "points per game", "rpg": "rebounds per game", "apg": "assists per game", "spg": "steals per game",
+    "bpg": "blocks per game",
 }  # fmt: skip
 _CIRCA = re.compile(r"\bca?\.\s?(?=\d{3})")
 _CENT_SIGN = re.compile(r"(?<=\d)\s?¢")

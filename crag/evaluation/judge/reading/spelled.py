@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.short_forms import write_digits_as_americans, write_in_full
+from crag.evaluation.judge.reading.states import write_states_in_full
 from crag.text.matching import NUMBER_WORDS, normalise_text, signs_as_letters
 
 _SCALES = {"thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}
@@ -128,9 +129,14 @@ _ONE_UNIT = re.compile(
     re.VERBOSE,
 )
 """One of a unit: "a decade"; not the rate of "5 times a day"."""
+_MILLIONS = re.compile(
+    r"(?<![\w.,])(?P<number>\d{1,3}(?:\.\d{1,3})?)M\b(?!/|\s(?:race|sprint|dash|hurdles|relay|freestyle)\b)"
+)
+"""52.3M in capitals; a small m may be metres."""
 _BARE_SCALE = re.compile(
     r"(?:(?<=\bof\s)|(?<=\bover\s)|(?<=\babout\s)|(?<=\bcost\s)|(?<=\bpaid\s)|(?<=\bnearly\s)|^)"
-    r"(?=(?:hundred|thousand|million|billion|trillion)\s(?:us\s)?(?:dollars?|euros?|pounds?|yen|rupees?|pesos?)\b)",
+    r"(?=(?:hundred|thousand|million|billion|trillion)\s(?:us\s)?(?:dollars?|euros?|pounds?|yen|rupees?|pesos?)\b"
+    rf"|hundred\sand\s{_BELOW_100}\b)",
     re.IGNORECASE,
 )
 """One of a scale word that stands alone: "hundred dollars"; not "several hundred dollars"."""
@@ -148,10 +154,11 @@ def plain_text(text: str) -> str:
     # Before `normalise_text`: it would remove or misread these signs
     text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
+    text = _MILLIONS.sub(r"\g<number> million", write_states_in_full(text))
     text = write_digits_as_americans(signs_as_letters(text))
     text = _write_signs_in_digits(text)
-    text = _write_words_in_digits(text.replace("\u2011", "-"))
-    text = _BARE_SCALE.sub("1 ", text)
+    text = _BARE_SCALE.sub("one ", text.replace("\u2011", "-"))
+    text = _write_words_in_digits(text)
     # Ordinals and single words are digits from here on: "third" is "3th"
     text = write_in_full(normalise_text(text))
     if _DIGIT.search(text):
