@@ -20,7 +20,10 @@ _DEGREES = frozenset(words("phd ph d md msc mba esq dr doctor obe cbe"))
 _ASKS_TEAM = re.compile(r"\b(?:team|club|franchise|squad)s?\b|\bwho (?:won|beat|did|do|does|will)\b")
 _ASKS_LETTERS = re.compile(r"\b(?:stands? for|acronym|abbreviat\w+|initials|ticker|symbol|call ?sign|code)\b")
 """A question about an acronym itself."""
-_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b")
+_ASKS_PERSON = re.compile(
+    r"\bwho(?:se|m)?\b"
+    r"|\b(?:actor|actress|singer|rapper|musician|player|director|author|writer|artist|president|founder|ceo|coach)\b"
+)
 _NICKNAME = re.compile(r'(?P<first>[^"(]{1,60}?)\s["(](?P<nickname>[^")]{1,40})[")]\s(?P<last>[^"(]{1,60})')
 """william "bill" lee"""
 _PUNCTUATION = frozenset(".,;:!?'\"-/()")
@@ -35,13 +38,23 @@ def other_form_of_name(claim: ReadClaim) -> RuleDecision | None:
         return (True, "the prediction holds the sign") if _has_sign(claim) else None
     if _has_nickname(claim):
         return True, "the prediction holds the name with its nickname"
-    if not _ASKS_LETTERS.search(claim.asked) and names_by_acronym(claim.gold, claim.prediction):
+    if _has_initials(claim):
         return True, "one has words of the other by their initials"
     if _differ_by_titles(claim.gold_tokens, claim.prediction_tokens):
         return True, "the names differ by titles only"
     if _names_team_by_nickname(claim):
         return True, "the gold answer adds the place of the team"
     return None
+
+
+def _has_initials(claim: ReadClaim) -> bool:
+    """Whether one answer gives words of the other by their initials; a person's two alone could be anybody's."""
+    if _ASKS_LETTERS.search(claim.asked):
+        return False
+    is_person = _ASKS_PERSON.search(claim.asked) is not None
+    if is_person and len(claim.gold_tokens) == len("AL") and len("".join(claim.prediction_tokens)) == len("AL"):
+        return False
+    return names_by_acronym(claim.gold, claim.prediction)
 
 
 def _has_sign(claim: ReadClaim) -> bool:
