@@ -18,17 +18,23 @@ from crag.graph.share_classes import (
     parse_share_class,
     ticker_spellings,
 )
+from crag.graph.spelling import other_spellings
 from crag.text.matching import (
     LEGAL_FORMS,
     MARGIN,
     best_match,
+    join_initials,
     normalise_name,
     similarity,
     without_possessive_at_end,
 )
 
 League = Literal["soccer", "nba"]
-_CLUB_WORDS = frozenset({"fc", "cf", "afc", "ac", "as", "sc", "rc", "ud", "sv", "vfl", "vfb", "tsg", "ssc", "1"})
+_CLUB_WORDS = frozenset(
+    {"fc", "cf", "afc", "ac", "as", "sc", "rc", "ud", "sv", "vfl", "vfb", "tsg", "ss", "ssc", "fsv", "losc", "ogc", "1"}
+)
+_KIND_OF_CLUB = re.compile(r" (?:football club|soccer club|(?:football |soccer |basketball )?team)$")
+"""What may stand behind a team's name."""
 _TEAM_FLOOR = 0.86
 """Teams whose names are less similar are different teams."""
 
@@ -126,8 +132,9 @@ def _city_and_nickname(spelling: str) -> tuple[str, str]:
 
 
 def _team_words(name: str) -> str:
-    """The normalised name without "FC" and the like, and without a possessive s."""
-    normalised = normalise_name(without_possessive_at_end(name))
+    """The normalised name without "F.C.", "football club" and the like, and without a possessive s."""
+    normalised = normalise_name(join_initials(without_possessive_at_end(name)))
+    normalised = _KIND_OF_CLUB.sub("", normalised)
     words = [word for word in normalised.split() if word not in _CLUB_WORDS]
     # A name of nothing but such words keeps them
     return " ".join(words) or normalise_name(name)
@@ -166,7 +173,7 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
 def _ticker_of_company(context: LookupContext, endpoint: str, name: str) -> str:
     """The ticker that a name without a class means, for which the endpoint may still have no data."""
     in_brackets = _TICKER_IN_BRACKETS.search(name)
-    bare = in_brackets.group(1) if in_brackets else _STOCK_WORDS.sub("", name.strip())
+    bare = in_brackets.group(1) if in_brackets else join_initials(_STOCK_WORDS.sub("", name.strip()))
     symbol = bare.strip().lstrip("$").upper()
 
     ticker = nicknames().get(normalise_name(bare))
@@ -181,7 +188,7 @@ def _ticker_of_company(context: LookupContext, endpoint: str, name: str) -> str:
         ticker_with_data = _first_with_data(context, endpoint, (symbol, with_hyphen))
         if ticker_with_data is not None:
             return ticker_with_data
-    return _search_ticker(context, name, symbol)
+    return _search_ticker(context, join_initials(name), symbol)
 
 
 def _first_with_data(context: LookupContext, endpoint: str, tickers: Iterable[str]) -> str | None:
@@ -305,14 +312,8 @@ def _class_of(listing: str, ticker: str) -> str | None:
 
 def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
     """The ticker of the most similar listing; a common share before units, warrants and preferred shares."""
-    listings: list[str] = context.ask("/finance/get_company_name", query=name)
-    candidates = _rank_listings(name, listings)
-    core = _company_words(name)
-    if core != name and not _is_similar(candidates):
-        # Legal forms are the most common words of the list: search without them.
-        listings = context.ask("/finance/get_company_name", query=core)
-        candidates = _rank_listings(name, listings)
-
+    candidates = _search_listings(context, name)
+    listings = [candidate.listing for candidate in candidates]
     if not _is_similar(candidates):
         if _TICKER.fullmatch(symbol):
             raise NotFoundError(f'the graph has no data of the ticker or company "{name}"')
@@ -331,6 +332,24 @@ def _search_ticker(context: LookupContext, name: str, symbol: str) -> str:
     listing, ticker = _main_share(context, same_kind)
     context.remark(f'"{name}" is read as {listing} ({ticker})')
     return ticker
+
+
+def _search_listings(context: LookupContext, name: str) -> list[_Candidate]:
+    """The listings that a name finds, the most likely first; other spellings are searched until one is similar."""
+    without_possessive = without_possessive_at_end(name)
+    # Legal forms are the most common words of the list: the second search is without them.
+    core = _company_words(without_possessive)
+    joined = " ".join(other_spellings(core))
+    queries = {name: name, core: name, without_possessive: without_possessive, joined: without_possessive}
+
+    candidates: list[_Candidate] = []
+    for query, meant in queries.items():
+        listings: list[str] = context.ask("/finance/get_company_name", query=query)
+        found = _rank_listings(meant, listings)
+        if _is_similar(found):
+            return found
+        candidates = candidates or found
+    return candidates
 
 
 def _main_share(context: LookupContext, listings: Sequence[_Candidate]) -> tuple[str, str]:

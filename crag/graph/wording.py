@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from crag.graph.conditions import cell_number
 from crag.graph.entities import shipped_list
@@ -87,13 +88,18 @@ def _code_in_words(text: str, key: str) -> str:
 
 
 def format_number(number: float) -> str:
-    """12,345 or 3.12 or 0.0341: thousands separators, no trailing decimals, four digits of a small number."""
+    """12,345 or 3.12 or 0.0341: thousands separators, no trailing decimals, four digits of a small number.
+
+    >>> format_number(0.00001234)
+    '0.00001234'
+    """
     # A larger float does not hold all of its digits
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     if abs(number) >= 1:
         return f"{number:,.3f}".rstrip("0").rstrip(".")
-    return f"{number:.4g}"
+    # "1.234e-05" is no number to a reader
+    return f"{Decimal(f'{number:.4g}'):f}"
 
 
 def format_money(number: float) -> str:

@@ -46,6 +46,9 @@ YEAR_IN_WORDS = (
 )
 """The pattern of a year, 1800 to 2099, as it is spoken. In another place the same words count or name something."""
 
+HUNDREDS_IN_WORDS = rf"(?:{_ONES})[ -]hundred(?:(?: and)?[ -]{_BELOW_100})?"
+"""The pattern of a number from 100 to 999: "one hundred and one". `read_count` reads it."""
+
 COUNT = (
     r"(?<![a-z]-)"  # not the end of a compound word, such as "post-nine"
     r"(?:"

@@ -9,6 +9,7 @@ from crag.graph.client import KgClient, KgSession
 from crag.graph.context import LookupContext
 from crag.graph.entities import League, company_data, team_spelling
 from crag.graph.results import NotFoundError
+from crag.graph.tables.films import find_films, release_year
 from crag.text.matching import best_match, same_category
 from tests.graph.conftest import WEDNESDAY
 from tests.graph.faulty_server import FaultyServer
@@ -23,6 +24,14 @@ from tests.graph.faulty_server import FaultyServer
         ("nottingham forrest", "soccer", "Nott'ham Forest"),
         ("bulls", "nba", "Chicago Bulls"),
         ("new york", "nba", "New York Knicks"),
+        ("t-wolves", "nba", "Minnesota Timberwolves"),
+        ("houston rockets basketball team", "nba", "Houston Rockets"),
+        ("A.C. Milan", "soccer", "Milan"),
+        ("Arsenal F.C.", "soccer", "Arsenal"),
+        ("S.S. Lazio", "soccer", "Lazio"),
+        ("everton football club", "soccer", "Everton"),
+        ("Paris St-Germain", "soccer", "Paris S-G"),
+        ("Borussia M'gladbach", "soccer", "Gladbach"),
     ],
 )
 def test_a_team_in_common_use_has_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
@@ -36,6 +45,8 @@ def test_a_team_in_common_use_has_the_graphs_spelling(name: str, league: League,
         ("barcelona b", "soccer"),
         ("los angeles", "nba"),
         ("Springfield Isotopes", "nba"),
+        ("chelsea women", "soccer"),
+        ("real madrid castilla", "soccer"),
         ("", "nba"),
     ],
 )
@@ -50,6 +61,11 @@ LISTINGS = {
     "Thick Holdings Corporation Class A Common Stock": "THK",
     "Berkshire Hathaway Inc. Class B": "BRK/B",
     "Gap Filler plc American Depositary Shares": "GAP",
+    "Kite-Lark Inc. Common Stock": "KLRK",
+    "RedKite Corporation Common Stock": "RDKT",
+    "P Q Heron Depositary Shares Preferred Stock Series D": "PQH^D",
+    "PQ Heron & Co. Common Stock": "PQH",
+    "The Egret Company Common Stock": "EGR",
 }
 
 
@@ -78,6 +94,10 @@ def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
         ("brk.b", "BRK-B"),
         ("google", "GOOGL"),
         ("gap", "GAP"),  # a word that is a ticker
+        ("kite lark", "KLRK"),
+        ("red kite", "RDKT"),
+        ("P.Q. Heron", "PQH"),  # not the preferred share of "P Q Heron"
+        ("egret's", "EGR"),
     ],
 )
 def test_a_name_or_symbol_of_a_company_leads_to_its_ticker(name: str, ticker: str) -> None:
@@ -105,6 +125,15 @@ def test_a_name_of_nobody_is_not_found(name: str) -> None:
         ("jimmy carter", ["Amy Carter"], None),
         ("jon smth", ["Jon Smith", "Jon Smyth"], None),  # either may be meant
         ("gaga", ["Ga-Ga", "Gaga", "GAGA"], "Gaga"),
+        ("the heron", ["Heron", "The Heron"], "The Heron"),
+        ("heron", ["The Heron", "Heron"], "Heron"),
+        ("heron", ["The Heron"], "The Heron"),
+        ("doctor heron", ["Dr. Heron", "Heron"], "Dr. Heron"),
+        ("ann lee junior", ["Ann Lee Sr.", "Ann Lee Jr."], "Ann Lee Jr."),
+        ("dame ann lee", ["Ann Lee", "Anna Lee"], "Ann Lee"),
+        ("heron, the", ["The Heron", "Herons"], "The Heron"),
+        ("jon lee the 3rd", ["Jon Lee III", "Jon Lee"], "Jon Lee III"),
+        ("orle bros", ["Orle Brothers"], "Orle Brothers"),
         ("anything", [], None),
         ("kite", ["Completely Different"], None),
     ],
@@ -114,6 +143,22 @@ def test_a_hit_is_trusted_only_if_it_is_clearly_the_best(
 ) -> None:
     match = best_match(wanted, candidates)
     assert (candidates[match.position] if match else None) == expected
+
+
+@pytest.mark.parametrize(("title", "years"), [("the heron", [1990, 2020]), ("heron", [2020, 1990]), ("herons", [])])
+def test_of_two_films_the_one_with_the_same_article_comes_first(title: str, years: list[int]) -> None:
+    films = [
+        {"title": "The Heron", "id": 1, "release_date": "1990-01-01", "revenue": 1},
+        {"title": "Heron", "id": 2, "release_date": "2020-01-01", "revenue": 900},
+    ]
+    with FaultyServer() as server, KgClient(server.url) as client:
+        server.results["/movie/get_movie_info"] = lambda payload: films if "heron" in payload["query"].split() else []
+        context = LookupContext(KgSession(client.batch(Deadline(600.0)), 20), WEDNESDAY)
+        try:
+            found = find_films(context, title, ())
+        except NotFoundError:
+            found = []
+    assert [release_year(film) for film in found] == years
 
 
 AWARDS = """
@@ -127,6 +172,7 @@ best adapted screenplay == WRITING (Adaptation)
 best production design == ART DIRECTION
 visual effects == SPECIAL VISUAL EFFECTS
 best sound == SOUND MIXING
+best vfx == VISUAL EFFECTS
 best actor != ACTOR IN A SUPPORTING ROLE
 best picture != DIRECTING (Dramatic Picture)
 best picture != ANIMATED FEATURE FILM

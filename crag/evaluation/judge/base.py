@@ -8,6 +8,7 @@ from typing import Protocol
 
 from crag.core.contracts import I_DONT_KNOW
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
+from crag.evaluation.judge.reading.citations import without_citations
 from crag.text.matching import content, found_in
 
 _INVALID = "invalid"
@@ -181,12 +182,12 @@ class ReadClaim:
     def __init__(self, query: str, gold: str, prediction: str) -> None:
         self.query = query
         self.gold = gold
-        self.prediction = prediction
         self.asked = query.lower()
 
         self.query_reading = read_answer(query)
         self.gold_reading = read_answer(gold)
-        self.prediction_reading = read_answer(prediction)
+        self.prediction = self._without_citations(prediction)
+        self.prediction_reading = read_answer(self.prediction)
         self.query_tokens = self.query_reading.tokens
         self.gold_tokens = self.gold_reading.tokens
         self.prediction_tokens = self.prediction_reading.tokens
@@ -204,6 +205,12 @@ class ReadClaim:
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
         # "is it A or B?" begins like a question of yes or no
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
+
+    def _without_citations(self, prediction: str) -> str:
+        """The prediction without marks of sources, unless the answer stands in one: "The answer is [42]."."""
+        bare = without_citations(prediction)
+        lost_number = self.gold_reading.quantities and not read_answer(bare).quantities
+        return prediction if lost_number or not bare else bare
 
     def not_asked(self, parts: tuple[str, ...]) -> list[str]:
         """The content tokens that are not in the question."""

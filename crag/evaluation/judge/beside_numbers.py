@@ -14,7 +14,7 @@ ORDINARY_WORDS = frozenset(
         "song game title share win championship goal member kg lb per cent thousand point bce bc ad c ca circa "
         "least most fewer less under above below minimum maximum loss profit net gain drop fall fell rose rise decline "
         "after before prior later earlier exceed exceeding excess upward beyond "
-        "decrease increase up down lower higher century lost bps crore lakh number"
+        "decrease increase up down lower higher century lost bps crore lakh number since utc gmt"
     )
 )
 """Words that stand beside any number, such as units, and name nothing."""

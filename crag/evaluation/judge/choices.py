@@ -32,6 +32,7 @@ _OPPOSITES = (
 """A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
 
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
+_NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]{1,200}) and (?P<second>[^,?]{1,200}?)(?=,|$)")
@@ -41,7 +42,7 @@ _ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
 
-_MODAL = frozenset(words("can could will would should must may"))
+_NOT_REPEATED = frozenset(words("can could will would should must may still ever yet already"))
 _PRONOUN_SUBJECT = re.compile(r"\W{0,9}(?:he|she|it|they|this|that|there|those)\b")
 _NEGATED_TOKENS = frozenset(
     words("never didnt doesnt dont isnt wasnt arent werent hasnt havent hadnt cant couldnt wont wouldnt")
@@ -59,6 +60,14 @@ _PRESENT = dict(
     )
 )
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
+_OPPOSITE_VERBS = (
+    (frozenset(words("win beat")), frozenset(words("lose"))),
+    (
+        frozenset(words("rise increase increas gain climb grow up")),
+        frozenset(words("fall decrease decreas decline declin drop dropp down")),
+    ),
+)
+"""Verbs as `_in_present` leaves them: "she lost" says no to "did she win?"."""
 RESTATED = 0.8
 """A prediction with so many of the question's words is about the question."""
 LONGEST_OPTION = 8
@@ -81,6 +90,9 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
         return is_yes is gold_is_yes, f"the gold answer says {gold_word}, the prediction {_YES_OR_NO[is_yes]}"
     if not claim.asks_yes_or_no:
         return None
+
+    if not gold_is_yes and _says_opposite(claim):
+        return True, "the gold answer says no, the prediction says the opposite of the question"
 
     # No clear reply: "he won it" can still answer "did he win it?"
     is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
@@ -116,8 +128,8 @@ def _read_reply(claim: ReadClaim) -> bool | None:
 
 def _repeats_question(claim: ReadClaim) -> bool:
     """Whether the prediction has most words of the question, verbs in any tense."""
-    # "can" and "would" do not survive in an answer
-    question_words = [_in_present(token) for token in content(claim.query_tokens) if token not in _MODAL]
+    # "can" and "still" do not survive in an answer
+    question_words = [_in_present(token) for token in content(claim.query_tokens) if token not in _NOT_REPEATED]
     prediction_words = [_in_present(token) for token in claim.prediction_tokens]
     if _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
         # "She wrote it" and "it was not Ann": all that it says is in the question.
@@ -129,6 +141,21 @@ def _repeats_question(claim: ReadClaim) -> bool:
         if not new and any(found_in(token, question_words) for token in prediction_words):
             return True
     return recall(question_words, prediction_words) >= RESTATED
+
+
+def _says_opposite(claim: ReadClaim) -> bool:
+    """Whether the prediction says of the same subject what excludes the question: "they lost" to "did they win?"."""
+    if _NEGATION.search(claim.prediction_reading.plain):
+        return False
+    asked = {_in_present(token) for token in claim.query_tokens}
+    said = {_in_present(token) for token in claim.prediction_tokens}
+    if not _PRONOUN_SUBJECT.match(claim.prediction_reading.plain) and not said & set(content(claim.query_tokens)):
+        return False
+    for verbs, opposites in _OPPOSITE_VERBS:
+        for one, other in ((verbs, opposites), (opposites, verbs)):
+            if asked & one and not asked & other and said & other and not said & one:
+                return True
+    return False
 
 
 def _in_present(token: str) -> str:
@@ -153,9 +180,9 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     if options is None:
         return None
 
-    # "they are equally long" picks neither option, and rightly so
-    if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
-        return True, "both say that there is no difference"
+    without_pick = _agree_on_no_pick(claim)
+    if without_pick is not None:
+        return without_pick
 
     gold_pick = _find_pick(options, claim.gold, claim.query)
     if gold_pick is None:
@@ -169,6 +196,16 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
         return False, "the prediction picks the same option as the gold answer, but by other numbers"
     gold_choice = "too" if pick == gold_pick else "the other"
     return pick == gold_pick, f'the prediction picks "{" ".join(options[pick])}", the gold answer {gold_choice}'
+
+
+def _agree_on_no_pick(claim: ReadClaim) -> RuleDecision | None:
+    """Compares answers that pick neither option, "they are equally long" and "neither"; None if the gold one picks."""
+    if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
+        return True, "both say that there is no difference"
+    if _NEITHER.match(claim.gold_reading.plain) is None:
+        return None
+    is_neither = _NEITHER.match(claim.prediction_reading.plain) is not None
+    return is_neither, f"the gold answer picks neither option, the prediction {'too' if is_neither else 'picks one'}"
 
 
 def _gives_different_numbers(claim: ReadClaim) -> bool:

@@ -11,17 +11,19 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 | yes or no | polarity |
 | this or that | options of the question; their quantities |
 | denied, head | what is denied; complements of a name |
+| symbol | tickers |
 | date | whole dates |
 | several numbers | times of day, series, counts |
 | number | quantities with sign, unit, era and bound |
 | set | items |
-| gold phrase, nothing but gold, telling words | words |
+| gold phrase, other form, nothing but gold, telling words | words, names |
 """
 
 from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
 from crag.evaluation.judge.choices import this_or_that, yes_or_no
+from crag.evaluation.judge.other_names import other_form_of_name
 from crag.evaluation.judge.phrases import (
     gold_phrase,
     hedged_abstention,
@@ -36,6 +38,7 @@ from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.names import find_only_relation
 from crag.evaluation.judge.sets import same_items
 from crag.evaluation.judge.several_numbers import several_numbers
+from crag.evaluation.judge.symbols import same_symbol
 
 RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signs of names": signs_of_names,
@@ -47,12 +50,14 @@ RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 }
 """These read the whole prediction, what it denies too."""
 RULES_FOR_AFFIRMED: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
+    "symbol": same_symbol,
     "signed name": signed_name,
     "date": same_date,
     "several numbers": several_numbers,
     "number": same_amount,
     "set": same_items,
     "gold phrase": gold_phrase,
+    "other form": other_form_of_name,
     "nothing but gold": nothing_but_gold,
     "telling words": telling_words,
 }
@@ -63,11 +68,11 @@ class RulesJudge:
     """Judges short factual answers without a model: deterministic, in about a millisecond.
 
     It agrees with a strong language model on 0.93 of 542 answers (docs/results.md). Not covered: paraphrases without
-    common words, names in another form, and facts that are not in the gold answer.
+    common words, other names of the same, and facts that are not in the gold answer.
     """
 
     name = "rules"
-    version = "9"
+    version = "10"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""

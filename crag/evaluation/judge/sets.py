@@ -27,6 +27,7 @@ _ASKS_SET = re.compile(
     """,
     re.VERBOSE,
 )
+_RESPECTIVELY = re.compile(r",?\s(?:respectively|in that order)\b")
 _EITHER = re.compile(r"\beither\b.{1,200}\bor\b", re.DOTALL)
 LONGEST_ITEM = 7
 """Tokens; what is longer is a part of a sentence and no item."""
@@ -126,7 +127,8 @@ def _is_among(item: Sequence[str], names: Iterable[Sequence[str]]) -> bool:
 
 
 def _without_parentheses(text: str) -> str:
-    return re.sub(r"\([^)]*\)", " ", plain_text(text)).strip(" .")
+    text = re.sub(r"\([^)]*\)", " ", plain_text(text))
+    return _RESPECTIVELY.sub(" ", text).strip(" .")
 
 
 def _has_item(text: tuple[str, ...], item: list[str], items: list[list[str]]) -> bool:

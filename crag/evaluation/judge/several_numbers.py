@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
@@ -14,7 +15,7 @@ from crag.evaluation.judge.reading import (
     same_series,
 )
 from crag.evaluation.judge.reading.units import in_base_unit, units_at
-from crag.text.matching import stem, words
+from crag.text.matching import Unit, stem, words
 
 _ORDINARY_WORDS_OF_SERIES = ORDINARY_WORDS | frozenset(
     words(
@@ -23,11 +24,18 @@ _ORDINARY_WORDS_OF_SERIES = ORDINARY_WORDS | frozenset(
     )
 )
 """The same beside a series or a time of day: "won 3-1" names nobody."""
+_WON = frozenset(words("won win beat victory"))
+_LOST = frozenset(words("lost loss lose defeat defeated"))
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
+_SINCE = re.compile(r"\s{0,9}since (?P<year>\d{4})[\s.]{0,9}")
 _SHARE_ERROR = 1e-4
 # "8.5/10" may be written as 8.5, but "3/4" is not 3
 _RATING_SCALES = frozenset({5, 10, 100})
+_INCHES_PER_FOOT = 12
+_INCH = Unit("inches", "length", Fraction(254, 10_000))
+_HALF_A_CENTIMETRE = 0.0051
+"""In metres; whoever converts a height rounds to whole centimetres."""
 _COUNT_OF = re.compile(r"(?<![\w.,])(?P<number>\d{1,9})\s(?P<thing>[a-z]{3,30})\b")
 """3 gold"""
 _COUNT_AFTER = re.compile(r"\b(?P<thing>[a-z]{3,30}):?\s(?P<number>\d{1,9})(?![\w,.:/-]*\d)")
@@ -39,7 +47,24 @@ def several_numbers(claim: ReadClaim) -> RuleDecision | None:
 
     Compares the types clock, series (scores, ratios, ranges, seasons) and counts of several things.
     """
-    return _same_time_of_day(claim) or _same_series(claim) or _same_counts(claim) or _same_list(claim)
+    return (
+        _same_open_span(claim)
+        or _same_time_of_day(claim)
+        or _same_series(claim)
+        or _same_counts(claim)
+        or _same_list(claim)
+    )
+
+
+def _same_open_span(claim: ReadClaim) -> RuleDecision | None:
+    """A gold answer such as "2005-present", read as "since 2005": a span that ends is another one."""
+    gold = _SINCE.fullmatch(claim.gold_reading.plain)
+    if gold is None:
+        return None
+    for series in claim.prediction_reading.series:
+        if series.is_season and series.numbers[0] == float(gold["year"]):
+            return False, f"the gold answer goes on, the prediction ends in {series.numbers[1]:g}"
+    return None
 
 
 def _same_time_of_day(claim: ReadClaim) -> RuleDecision | None:
@@ -84,6 +109,8 @@ def _compare_series(claim: ReadClaim, gold: Series, answers: Sequence[Series]) -
     is_same = any(same_series(gold, series) and _have_same_unit(claim, gold, series) for series in first_and_last)
     if not is_same:
         return False, f"the gold answer is {numbers}, the prediction says {_in_words(answers[0])}"
+    if _has_other_outcome(claim, gold, answers):
+        return False, f"both say {numbers}, but one won and the other lost"
     if _name_others(claim, gold, answers):
         return False, f"both say {numbers}, but of others"
     return True, f"both say {numbers}"
@@ -122,6 +149,18 @@ def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> b
     return bool(gold_names and predicted_names) and not gold_names & predicted_names
 
 
+def _has_other_outcome(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> bool:
+    """Whether one says won and the other lost; not if they name teams, as one wins what the other loses."""
+    gold_words = other_words(claim.gold_reading, [gold])
+    predicted_words = other_words(claim.prediction_reading, answers)
+    if gold_words - _ORDINARY_WORDS_OF_SERIES or predicted_words - _ORDINARY_WORDS_OF_SERIES - set(claim.query_tokens):
+        return False
+    for won, lost in ((_WON, _LOST), (_LOST, _WON)):
+        if gold_words & won and predicted_words & lost and not (gold_words & lost or predicted_words & won):
+            return True
+    return False
+
+
 def _in_words(series: Series) -> str:
     return series.separator.join(f"{number:g}" for number in series.numbers)
 
@@ -134,10 +173,19 @@ def _have_same_unit(claim: ReadClaim, gold: Series, answer: Series) -> bool:
 
 
 def says_otherwise(series: Series, numbers: Iterable[AnswerQuantity]) -> bool:
-    """Whether one of the numbers is the share 3/4 or the duration 2:05 in another form."""
-    return any(
-        _is_share(series, number) or _is_duration(series, number) or _is_rating(series, number) for number in numbers
-    )
+    """Whether one of the numbers is the share 3/4, the duration 2:05 or the height 6-9 in another form."""
+    forms = (_is_share, _is_duration, _is_rating, _is_height)
+    return any(is_form(series, number) for number in numbers for is_form in forms)
+
+
+def _is_height(series: Series, number: AnswerQuantity) -> bool:
+    """Whether the number is 6'9", which the NBA writes as 6-9."""
+    if len(series.numbers) != 2 or series.separator != "-" or not number.units:
+        return False
+    feet, inches = series.numbers
+    is_length = number.units[0].dimension == "length" and inches < _INCHES_PER_FOOT
+    height = in_base_unit(_INCHES_PER_FOOT * feet + inches, _INCH)
+    return is_length and abs(in_base_unit(number.value, number.units[0]) - height) < _HALF_A_CENTIMETRE
 
 
 def _is_rating(series: Series, number: AnswerQuantity) -> bool:
@@ -153,6 +201,9 @@ def _is_share(series: Series, number: AnswerQuantity) -> bool:
     # "67 %" is 2/3 rounded to its last written digit
     step = number.step / 100 if number.percent else number.step
     difference = abs(value - series.share)
+    if series.share >= 1:
+        # Odds of 5/1 are not 5
+        return number.step < 1 and not number.units and difference < _SHARE_ERROR
     return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
 
 

@@ -14,6 +14,7 @@ from crag.text.matching import (
     best_title_match,
     first_part_form,
     has_part_number,
+    has_same_article,
     normalise_name,
     part_number_spellings,
     same_numbers,
@@ -59,6 +60,8 @@ def find_films(
     if allowed_years is None and year is not None:
         allowed_years = range(year, year + 1)
     namesakes = _namesakes(films, best_title, allowed_years)
+    # The film with the same article comes first: "The Batman", not "Batman"
+    namesakes.sort(key=lambda film: not has_same_article(film["title"], best_title))
     if len(namesakes) > 1:
         years = ", ".join(str(release_year(film) or "?") for film in namesakes)
         context.remark(f'{len(namesakes)} films are called "{best_title}" ({years}); the best known comes first')

@@ -32,6 +32,18 @@ _GRAMMY_YEAR = {
 }
 """Tables: the key -> its endpoint."""
 
+_GUESTS_OR_EDITION = re.compile(
+    r"""
+    \s{0,9}
+    (?: [(\[](?:feat|ft|featuring|with)\b[^)\]]{1,80}[)\]]
+      | \b(?:feat|ft|featuring)\b.{1,80}
+      | (?: -\s | [(\[] ) (?:\d{4}\s)?(?:digital(?:ly)?\s)?remaster(?:ed)?\b [^)\]]{0,40} [)\]]?
+    )
+    \s{0,9}$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The end of "Kestrel (feat. Ann Lee)" and "Kestrel - 2014 Remaster". A live recording is another one."""
 _CONCERT = re.compile(r"\d{4}-\d\d-\d\d\b")
 _LOWEST_RANK = 100
 _MAX_RANKS = 40
@@ -288,7 +300,20 @@ def _preferred_spelling(name: str, candidates: Iterable[str]) -> str | None:
 
 
 find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
-find_song = partial(_find, what="song", probe="/music/get_song_release_date")
+
+
+def find_song(context: LookupContext, name: str) -> str:
+    """The graph's spelling of a song, which may lack the guests and the edition that the name has.
+
+    Raises NotFoundError: the graph has no such song.
+    """
+    try:
+        return _find(context, name, what="song", probe="/music/get_song_release_date")
+    except NotFoundError:
+        title = _GUESTS_OR_EDITION.sub("", name)
+        if title in ("", name):
+            raise
+        return _find(context, title, what="song", probe="/music/get_song_release_date")
 
 
 def _award_spellings(

@@ -31,14 +31,16 @@ _HOUR_OF_LAST_WHISTLE: Mapping[League, int] = {"nba": 22, "soccer": 15}
 """The Pacific hour at which all games of the day are over: European clubs play in their afternoon and evening."""
 
 _COUNT = "|".join(NUMBER_WORDS)
+_COUNTS = {**NUMBER_WORDS, "couple": 2}
 _NEAREST = re.compile(
     rf"""
     (?: (?:the|a|its|his|her|their|team's) \s )?
     (?: (?P<past> last | latest | most\ recent | recent | previous | prior | past | final )
       | next | upcoming | coming | following )
-    (?: \s (?P<count> [1-9][0-9]? | {_COUNT} ) )?
-    (?: \s (?:league\ |season\ )? (?:game|match|fixture|meeting|outing|appearance)(?:s|es)?
-      | \s time )?                     # not "last week", "next season": those are spans of days
+    (?: \s (?: (?P<count> [1-9][0-9]? | {_COUNT} | couple ) (?:\sof)? | few ) )?
+    (?: [\s-] (?:league\ |season\ |scheduled\ )?
+        (?:game|match|fixture|meeting|outing|appearance|result)(?:s|es)? (?:\ (?:they\ )?(?:have\ )?played)?
+      | \s time (?:\ they\ played)? )?   # not "last week", "next season": those are spans of days
     [\s.]?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -67,7 +69,7 @@ def parse_nearest_games(expression: str) -> NearestGames | None:
     written = match["count"]
     count = None
     if written is not None:
-        count = int(written) if written.isdigit() else NUMBER_WORDS[written.lower()]
+        count = int(written) if written.isdigit() else _COUNTS[written.lower()]
     return NearestGames(-1 if match["past"] else 1, count or None)
 
 

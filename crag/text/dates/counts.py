@@ -3,6 +3,7 @@
 As in `crag.text.dates.readers`, a ValueError or OverflowError means that the words are no date.
 """
 
+from calendar import SATURDAY
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ from crag.text.dates.calendars import (
 from crag.text.dates.readers import Match, Viewpoint, one_day
 from crag.text.dates.vocabulary import (
     COUNTED_UNITS,
-    ORDINALS,
+    POSITIONS,
     UNITS,
     WEEKDAY_ABBREVIATIONS,
     count_number,
@@ -110,12 +111,15 @@ def neighbour_of_date(days: DateRange, unit: str, direction: int, view: Viewpoin
 
 
 # --- parts of a period ------------------------------------------------------------------------------------------------
-def part_of_period(period: DateRange, ordinal: str, unit: str, view: Viewpoint) -> DateRange | None:
+def part_of_period(period: DateRange, position: str, unit: str, view: Viewpoint) -> DateRange | None:
     """The numbered part of a period: "first trading day", "last week" (the last seven days), "second friday".
 
-    `ordinal` is a word of `ORDINALS`, or "last" or "final". None if the period has no such part.
+    `position` is a word of `POSITIONS`. None if the period has no such part.
     """
-    index = ORDINALS[ordinal] - 1 if ordinal in ORDINALS else -1
+    index = POSITIONS[position]
+    if unit == CalendarUnit.WEEKEND:
+        saturday = _nth_weekday(period, index, SATURDAY, view)
+        return period_around(saturday.first, CalendarUnit.WEEKEND) if saturday else None
     if unit in UNITS and not (unit == CalendarUnit.DAY and view.trading):
         return _nth_unit(period, index, UNITS[unit])
     if unit[:3] in WEEKDAY_ABBREVIATIONS:
@@ -130,7 +134,7 @@ def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | 
 
     after = period.last + ONE_DAY
     # The last unit is counted back from the day after the period.
-    first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, -1)
+    first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, index)
     part = period_from(first, unit)
     return part if period.contains(part.first) and period.contains(part.last) else None
 
@@ -157,14 +161,15 @@ def _nth_weekday(period: DateRange, index: int, weekday: int, view: Viewpoint) -
         days_to_first = (weekday - period.first.weekday()) % 7
         day = period.first + timedelta(days=days_to_first + 7 * index)
     else:
-        day = period.last - timedelta(days=(period.last.weekday() - weekday) % 7)
+        days_after_last = (period.last.weekday() - weekday) % 7
+        day = period.last - timedelta(days=days_after_last - 7 * (index + 1))
     return view.day_at_or_after(day) if period.contains(day) else None
 
 
 def _nth_session(period: DateRange, index: int) -> DateRange | None:
     before = period.first - ONE_DAY
     after = period.last + ONE_DAY
-    day = session_at(before, index + 1) if index >= 0 else session_at(after, -1)
+    day = session_at(before, index + 1) if index >= 0 else session_at(after, index)
     return one_day(day) if period.contains(day) else None
 
 

@@ -21,10 +21,12 @@ from crag.text.dates.calendars import (
 from crag.text.dates.vocabulary import (
     CENTURIES,
     DECADES,
+    NEAREST_WEEKDAYS,
     ORDINALS,
     STEPS,
     UNITS,
     WEEKDAY_ABBREVIATIONS,
+    count_number,
     day_number,
     month_number,
     year_number,
@@ -79,12 +81,12 @@ def short_year(written: str, view: Viewpoint) -> int:
 
 def written_year(match: Match, view: Viewpoint) -> int | None:
     """The year that stands beside a day or month, in digits, in words or as "last year"."""
-    if match["year"]:
+    groups = match.groupdict()
+    if groups.get("year"):
         return year_number(match["year"])
-    two_digits = match.groupdict().get("short_year")
-    if two_digits:
-        return short_year(two_digits, view)
-    return view.today.year + STEPS[match["year_step"]] if match["year_step"] else None
+    if groups.get("short_year"):
+        return short_year(match["short_year"], view)
+    return view.today.year + STEPS[match["year_step"]] if groups.get("year_step") else None
 
 
 # --- days -------------------------------------------------------------------------------------------------------------
@@ -113,6 +115,17 @@ def read_day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
         if candidate.month == month and candidate <= view.today:
             return one_day(candidate)
     return None
+
+
+def read_day_of_stepped_month(match: Match, view: Viewpoint) -> DateRange:
+    """For "last april 1" and "next may 5": the latest such day before today, or the first after it."""
+    month = month_number(match["name"])
+    day = day_number(match["day"])
+    step = STEPS[match["step"]]
+    this_year = date(view.today.year, month, day)
+    if (step < 0 and this_year >= view.today) or (step > 0 and this_year <= view.today):
+        return one_day(this_year.replace(year=this_year.year + step))
+    return one_day(this_year)
 
 
 def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
@@ -154,7 +167,10 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
 
 
 def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
-    """For "last day" or "next trading day": the day before or after today, never today."""
+    """For "last day" or "next trading day": the day before or after today; "this day" is today."""
+    if STEPS.get(match["step"]) == 0:
+        return view.day_at_or_before(view.today)
+
     # "Recent" and "final" are no steps: both look back.
     step = -1 if STEPS.get(match["step"], -1) < 0 else 1
     if view.trading or match["day"] != "day":
@@ -163,11 +179,17 @@ def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
 
 
 def read_weekday(match: Match, view: Viewpoint) -> DateRange:
-    """A weekday of the last, this or the next calendar week; "recent": before today; alone: up to today."""
+    """A weekday of the last, this or the next calendar week.
+
+    "Recent" is the latest before today, "coming" the first after today, and a weekday alone the latest up to today.
+    """
     groups = match.groupdict()
     number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
     step = groups["week"] or groups.get("step")
 
+    # "This coming friday" is no day of the week after next
+    if not groups["week"] and step in NEAREST_WEEKDAYS:
+        return coming_weekday(number, view)
     if step in STEPS:
         week = period_around(shifted(view.today, CalendarUnit.WEEK, STEPS[step]), CalendarUnit.WEEK)
         # Weekdays are numbered from Monday, but weeks begin on Sunday.
@@ -178,6 +200,20 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
     if days_back == 0 and step:  # "recent friday" on a Friday
         days_back = 7
     return view.day_at_or_after(view.today - timedelta(days=days_back))
+
+
+def coming_weekday(number: int, view: Viewpoint) -> DateRange:
+    """The first such weekday after today; Monday is 0."""
+    days_ahead = (number - view.today.weekday() - 1) % 7 + 1
+    return view.day_at_or_after(view.today + timedelta(days=days_ahead))
+
+
+def read_weekdays_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "two fridays ago": the second Friday before today."""
+    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    count = count_number(match["count"])
+    days_back = (view.today.weekday() - number - 1) % 7 + 1
+    return view.day_at_or_after(view.today - timedelta(days=days_back + 7 * (int(count) - 1)))
 
 
 # --- periods ----------------------------------------------------------------------------------------------------------
@@ -206,8 +242,8 @@ def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
 
 
 def read_decade_in_words(match: Match, _view: Viewpoint) -> DateRange:
-    """Ten years of the twentieth century, such as "the nineties"."""
-    return period_from(date(1900 + DECADES[match["word"]] * 10, 1, 1), CalendarUnit.YEAR, 10)
+    """Ten years, such as "the nineties" of the twentieth century."""
+    return period_from(date(DECADES[match["word"]], 1, 1), CalendarUnit.YEAR, 10)
 
 
 def read_current_years(match: Match, view: Viewpoint) -> DateRange:
@@ -287,6 +323,12 @@ def read_half(match: Match, _view: Viewpoint) -> DateRange:
     return period_from(date(int(match["year"]), first_month, 1), CalendarUnit.HALF)
 
 
+def read_half_of_short_year(match: Match, view: Viewpoint) -> DateRange:
+    """A half of a year of two digits: "h1'23"."""
+    first_month = 1 if match["half"] == "1" else 7
+    return period_from(date(short_year(match["short_year"], view), first_month, 1), CalendarUnit.HALF)
+
+
 def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
     """For "2019-21": the years up to that of the century; None for a month ("2019-11") or a year that is not later."""
     first_year = int(match["year"])
@@ -316,9 +358,25 @@ def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     return month_of_year(year, month)
 
 
+def read_named_month_of_year(match: Match, _view: Viewpoint) -> DateRange:
+    """A month by name behind its year: "2024 january"."""
+    return month_of_year(int(match["year"]), month_number(match["name"]))
+
+
 def read_relative_period(match: Match, view: Viewpoint) -> DateRange:
     """The last, this or the next unit of the calendar: "last week", "this season"."""
     return relative_period(UNITS[match["unit"]], match["step"], view)
+
+
+def read_relative_season(match: Match, view: Viewpoint) -> DateRange:
+    """For "last nba season"."""
+    return relative_period(CalendarUnit.SEASON, match["step"], view)
+
+
+def read_seasons_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "two seasons ago": the season before the last."""
+    count = int(count_number(match["count"]))
+    return period_around(shifted(view.today, CalendarUnit.SEASON, -count), CalendarUnit.SEASON)
 
 
 def relative_period(unit: CalendarUnit, step: str, view: Viewpoint) -> DateRange:
@@ -328,7 +386,7 @@ def relative_period(unit: CalendarUnit, step: str, view: Viewpoint) -> DateRange
 
 def read_period_to_date(match: Match, view: Viewpoint) -> DateRange:
     """For "year to date" or "mtd": from the start of the period up to today."""
-    abbreviations = {"m": CalendarUnit.MONTH, "y": CalendarUnit.YEAR}
+    abbreviations = {"m": CalendarUnit.MONTH, "q": CalendarUnit.QUARTER, "y": CalendarUnit.YEAR}
     written = match["unit"]
     unit = abbreviations[written] if written in abbreviations else UNITS[written]
     return DateRange(period_around(view.today, unit).first, view.today)

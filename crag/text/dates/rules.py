@@ -24,6 +24,7 @@ from crag.text.dates.counts import (
 from crag.text.dates.readers import (
     Match,
     Viewpoint,
+    coming_weekday,
     one_day,
     read_adjacent_days_of_month,
     read_adjacent_quarters,
@@ -31,12 +32,15 @@ from crag.text.dates.readers import (
     read_current_years,
     read_day_of_month,
     read_day_of_relative_month,
+    read_day_of_stepped_month,
     read_days_of_month,
     read_decade,
     read_decade_in_words,
     read_half,
+    read_half_of_short_year,
     read_named_day,
     read_named_month,
+    read_named_month_of_year,
     read_neighbouring_day,
     read_numbered_day,
     read_numbered_month,
@@ -45,16 +49,20 @@ from crag.text.dates.readers import (
     read_quarter_of_short_year,
     read_quarter_of_year,
     read_relative_period,
+    read_relative_season,
     read_season,
+    read_seasons_ago,
     read_short_decade,
     read_short_season,
     read_short_year,
     read_weekday,
+    read_weekdays_ago,
     read_year,
     read_years,
 )
 from crag.text.dates.vocabulary import (
     AND_YEAR,
+    CARDINAL_DAY,
     CENTURIES,
     COUNTED,
     DAY,
@@ -67,12 +75,16 @@ from crag.text.dates.vocabulary import (
     OF,
     ORDINAL,
     ORDINAL_DAY,
+    POSITION,
     RECENT,
+    SEASON_OF,
     SESSION,
     STEP,
     UNITS,
     WEEKDAY,
+    WEEKDAY_ABBREVIATIONS,
     YEAR,
+    count_number,
 )
 from crag.text.number_words import COUNT, YEAR_IN_WORDS
 
@@ -124,6 +136,24 @@ _DAY_FORMS: tuple[Form, ...] = (
         ),
         read_day_of_month,
     ),
+    # "march one 2020", which only a year makes a day
+    (
+        f"(?P<name>{MONTH_NAME}) (?P<day>{CARDINAL_DAY})(?=,? (?:{YEAR}|{YEAR_IN_WORDS})){AND_YEAR}",
+        read_day_of_month,
+    ),
+    # "last april 1", "next may the 5th"
+    (
+        f"(?P<step>{STEP}) (?P<name>{MONTH_NAME}) (?:the )?(?P<day>{DAY_WITH_ENDING}|{ORDINAL_DAY})(?! {YEAR})",
+        read_day_of_stepped_month,
+    ),
+    # "2024 january 5"
+    (f"(?P<year>{YEAR}),? (?P<name>{MONTH_NAME}) (?P<day>{DAY_WITH_ENDING})", read_day_of_month),
+    # "05-jan-24", and "5 jan 24" at the end of a clause
+    (f"(?P<day>[0-9]{{1,2}})-(?P<name>{MONTH_NAME})-(?P<short_year>[0-9]{{2}})", read_day_of_month),
+    (
+        f"(?P<day>[0-9]{{1,2}}) (?P<name>{MONTH_NAME}) (?P<short_year>[0-9]{{2}})(?= ?(?:[?.,!;)]|$))",
+        read_day_of_month,
+    ),
     # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
     (
         (
@@ -144,7 +174,7 @@ _DAY_FORMS: tuple[Form, ...] = (
     # "friday", "most recent friday", "tuesday of last week"; not "friday the 13th" of no month
     (
         (
-            f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?! the [0-9])"
+            f"(?:(?P<step>this (?:past|coming|upcoming)|{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?! the [0-9])"
             f"(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?"
         ),
         read_weekday,
@@ -165,8 +195,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?:from )?(?P<name>{MONTH_NAME}) {_TWO_DAYS}{AND_YEAR}", read_days_of_month),
     # "20-23 february 2024", "20th to the 23rd of february"
     (f"(?:from (?:the )?)?{_TWO_DAYS}(?: of)?[ -](?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
-    # "2022-23", "2022/2023 season"; the reader refuses "2022-24"
-    (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", read_season),
+    # "2022-23", "2022/2023 season", "2022-2023 nba season"; the reader refuses "2022-24"
+    (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word>{SEASON_OF})?", read_season),
     # "98-99 season"
     ("'?(?P<year>[0-9]{2})[-/]'?(?P<end>[0-9]{2}) season", read_short_season),
     # "2019-21", not "2019-11"
@@ -184,6 +214,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<month>0?[1-9]|1[0-2])/(?P<year>{YEAR})", read_numbered_month),
     # "2024-02", "2024/2"; not "2024-13"
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
+    # "2024 january"; not the verb of "in 2024 may apple rise?"
+    (f"(?P<year>{YEAR}),? (?!may\\b)(?P<name>{MONTH_NAME})", read_named_month_of_year),
     # "2024", "year 2024", "2024 season", "twenty twenty-four"
     (f"(?:{FISCAL})(?P<year>{YEAR}|{YEAR_IN_WORDS})(?: season)?", read_year),
     # "fy23", "'99"
@@ -191,11 +223,12 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     # "h1 2023", "1h 2023", "2023 h1"; not "h1" alone, which is also a visa or a heading
     (f"h(?P<half>[12]){OF}(?P<year>{YEAR})", read_half),
     (f"(?P<half>[12])h{OF}(?P<year>{YEAR})", read_half),
-    (f"(?P<year>{YEAR}) h(?P<half>[12])", read_half),
+    (f"(?P<year>{YEAR})[ -]?h(?P<half>[12])", read_half),
+    ("h(?P<half>[12]) ?(?:fy ?'?|')(?P<short_year>[0-9]{2})", read_half_of_short_year),
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
         (
-            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))"
+            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL})[ -](?:quarter|qtr))"
             f"(?:{OF}(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
@@ -213,6 +246,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     ),
     # "last week", "this season"; a lone "week" means nothing
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
+    # "last nba season"
+    (f"(?P<step>{STEP})(?:{SEASON_OF})", read_relative_season),
 )
 
 SIMPLE_RULES = tuple(Rule(pattern, read) for pattern, read in (*_DAY_FORMS, *_PERIOD_FORMS))
@@ -300,6 +335,16 @@ def _read_since(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(_read_inner_date(match["date"], view).first, view.today)
 
 
+def _read_since_edge(match: Match, view: Viewpoint) -> DateRange:
+    return DateRange(_read_edge_of_period(match, view).first, view.today)
+
+
+def _read_from_weekday(match: Match, view: Viewpoint) -> DateRange:
+    """For "two weeks from friday": so long after the coming Friday."""
+    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    return shifted_by_count(coming_weekday(number, view).first, match["count"], match["units"], 1, view)
+
+
 def _read_week_of(match: Match, view: Viewpoint) -> DateRange:
     """The week or weekend of a day."""
     return period_around(_read_inner_date(match["date"], view).first, UNITS[match["unit"]])
@@ -310,6 +355,21 @@ def _read_week_at(match: Match, view: Viewpoint) -> DateRange:
     day = _read_inner_date(match["date"], view).first
     first = day - 6 * ONE_DAY if match["edge"] in {"ending", "ended"} else day
     return DateRange(first, first + 6 * ONE_DAY)
+
+
+def _read_units_ended(match: Match, view: Viewpoint) -> DateRange:
+    """For "quarter ended march 31, 2024": the months up to that day or month."""
+    after = _read_inner_date(match["date"], view).last + ONE_DAY
+    first = shifted(after, UNITS[match["unit"]], -int(count_number(match["count"] or "one")))
+    return DateRange(first, after - ONE_DAY)
+
+
+def _read_day_of_last_year(_match: Match, view: Viewpoint) -> DateRange:
+    return view.day_at_or_before(shifted(view.today, CalendarUnit.YEAR, -1))
+
+
+def _read_year_end(match: Match, view: Viewpoint) -> DateRange:
+    return edge_of_period(_read_inner_date(match["year"], view), "end", view)
 
 
 def _read_neighbour(match: Match, view: Viewpoint) -> DateRange:
@@ -352,11 +412,19 @@ RULES = (
         _read_previous_session,
     ),
     # "year to date", "month-to-date", "ytd"
-    Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
+    Rule(r"(?P<unit>year|month|quarter|week|season|y|q|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
     # "two weeks ago", "half a year ago", "a year and a half ago", "a week ago today"
     Rule(
         f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)", read_ago
     ),
+    # "two seasons ago"
+    Rule(f"(?P<count>{COUNT})(?:{SEASON_OF})s? ago", read_seasons_ago),
+    # "this time last year"
+    Rule("(?:this|the same) (?:day|time) last year", _read_day_of_last_year),
+    # "year-end 2023"
+    Rule(f"year[ -]end(?: of)? (?P<year>{YEAR})", _read_year_end),
+    # "two fridays ago"
+    Rule(f"(?P<count>{COUNT}) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s? ago", read_weekdays_ago),
     # "the week before last"
     Rule(
         "(?P<unit>weekend|week|month|quarter|year|season) (?P<direction>before last|after next)",
@@ -374,10 +442,17 @@ RULES = (
         f"(?P<count>{COUNT}) (?P<units>{COUNTED})s? (?P<direction>from) (?P<date>now|today|tomorrow)",
         _read_neighbour,
     ),
+    # "a week from friday"
+    Rule(f"(?P<count>{COUNT}) (?P<units>{COUNTED})s? from (?:this )?(?P<weekday>{WEEKDAY})", _read_from_weekday),
     # "week of february 19, 2024"
     Rule(f"(?P<unit>week|weekend) (?:of|from) (?:the )?(?P<date>{_DAYS})", _read_week_of),
     # "week ending february 23, 2024"
     Rule(f"week (?P<edge>ending|ended|starting|beginning|commencing) (?:on )?(?P<date>{_DAYS})", _read_week_at),
+    # "quarter ended december 31, 2023", "six months ended june 2023"
+    Rule(
+        f"(?:(?P<count>{COUNT}) )?(?P<unit>month|quarter|half|year)s? (?:ending|ended) (?:on |in )?(?P<date>{_DATES})",
+        _read_units_ended,
+    ),
     # "first nine months of 2023"
     Rule(f"(?P<edge>first|last|final) (?P<count>{COUNT}) (?P<unit>{COUNTED})s? (?:of|in) {_PERIOD}", _read_first_units),
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
@@ -387,7 +462,9 @@ RULES = (
         read_counted_period,
     ),
     # "first trading day of 2024", "last friday in january"
-    Rule(f"(?P<nth>{ORDINAL}|last|final) (?P<unit>{NTH_UNIT}) (?:of|in|for|from) {_PERIOD}", _read_part_of_period),
+    Rule(f"(?P<nth>{POSITION}) (?P<unit>{NTH_UNIT}) (?:of|in|for|from) {_PERIOD}", _read_part_of_period),
+    # "2023's last friday", "last year's final trading day"
+    Rule(f"{_PERIOD}'s (?P<nth>{POSITION}) (?P<unit>{NTH_UNIT})", _read_part_of_period),
     # "end of 2023", "close of last month"
     Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _read_edge_of_period),
     # "between october and december 2022"
@@ -411,6 +488,10 @@ RULES = (
     ),
     # "since last march", "from may 5 on"
     Rule(f"since (?:the )?(?P<date>{_DATES})", _read_since),
+    # "since the beginning of 2023"
+    Rule(f"since (?:the )?(?P<edge>end|close|start|beginning) of {_PERIOD}", _read_since_edge),
+    # "2010 to present", "from may 2020 until now"
+    Rule(f"(?:from )?(?:the )?(?P<date>{_DATES}){_TO}(?:present(?: day)?|now|date)", _read_since),
     Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),
     Rule(
         # "right now": the newest record; its range is today

@@ -80,7 +80,8 @@ def _is_announced(around: Surroundings) -> bool:
 
 # --- weekdays ---------------------------------------------------------------------------------------------------------
 def _is_weekday(around: Surroundings) -> bool:
-    if begins_title(around) or around.before() in words.SHOW_NOUNS or _is_in_longer_name(around):
+    # "Every friday" is no day, but all of them
+    if begins_title(around) or around.before() in words.SHOW_NOUNS | {"every", "each"} or _is_in_longer_name(around):
         return False
     if around.is_possessive:
         return around.date not in words.SHORT_NAMES and _is_possessive_day(around)

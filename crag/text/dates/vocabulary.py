@@ -26,8 +26,11 @@ ORDINALS = {
     "fifth": 5, "5th": 5,
 }  # fmt: skip
 
-DECADES = {"thirties": 3, "forties": 4, "fifties": 5, "sixties": 6, "seventies": 7, "eighties": 8, "nineties": 9}
-"""Decades of the twentieth century. Not the twenties, which may be those of two."""
+DECADES = {
+    "thirties": 1930, "forties": 1940, "fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980,
+    "nineties": 1990, "aughts": 2000, "noughties": 2000,
+}  # fmt: skip
+"""The first years of decades. Not of the twenties, which may be those of two centuries."""
 
 CENTURIES = {"nineteenth": 19, "twentieth": 20, "twenty-first": 21}
 
@@ -44,6 +47,10 @@ COUNTED_UNITS = {
     "decade": (CalendarUnit.YEAR, 10),
     "century": (CalendarUnit.YEAR, 100),
     "centurie": (CalendarUnit.YEAR, 100),  # what "centuries" is without its "s"
+    "wk": (CalendarUnit.WEEK, 1),
+    "mo": (CalendarUnit.MONTH, 1),
+    "mth": (CalendarUnit.MONTH, 1),
+    "yr": (CalendarUnit.YEAR, 1),
 }
 """What can be counted, as a number of calendar units."""
 
@@ -72,6 +79,24 @@ STEP = "|".join(STEPS)
 RECENT = "most recent|recent|latest"
 ORDINAL = "|".join(ORDINALS)
 
+NEAREST_WEEKDAYS = frozenset({"coming", "upcoming", "this coming", "this upcoming"})
+"""Words that lead to the first such weekday after today, not to the next calendar week."""
+
+POSITIONS = {
+    **{word: number - 1 for word, number in ORDINALS.items()},
+    **dict.fromkeys(("last", "final"), -1),
+    **dict.fromkeys(("second-to-last", "second to last", "2nd-to-last", "next-to-last", "next to last"), -2),
+    **dict.fromkeys(("second-last", "penultimate", "last but one"), -2),
+    **dict.fromkeys(("third-to-last", "third to last", "3rd-to-last"), -3),
+}
+"""The index of a part among those of its period, as in a Python list."""
+POSITION = "|".join(sorted(POSITIONS, key=len, reverse=True))
+
+CARDINAL_DAY = (
+    "(?:(?:twenty|thirty)[ -])?(?:" + "|".join(list(NUMBER_WORDS)[1:10]) + ")|" + "|".join(list(NUMBER_WORDS)[10:21])
+)
+"""A day of the month as it is read aloud: "march one", "october twenty-three"."""
+
 AND_YEAR = (
     f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})"
     "|,?(?: of)? ?'(?P<short_year>[0-9]{2})"
@@ -79,15 +104,22 @@ AND_YEAR = (
 )
 """An optional year after a day or month: "may 5, 2023", "may '23", "march of last year"."""
 
+SEASON_OF = (
+    "(?: (?:regular|nba|mls|epl|premier league|la liga|serie a|bundesliga|ligue 1|champions league"
+    "|basketball|football|soccer|league))? season"
+)
+"""A season, perhaps with its competition; a blank before it."""
+
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 """A session of the exchange, or its end."""
 
 COUNTED = (
-    "trading day|trading session|session|business day|day|week|fortnight|month|quarter|year|decade|century|centurie"
+    "trading day|trading session|session|business day|day|week|wk|fortnight|month|mth|mo|quarter|year|yr|decade|century"
+    "|centurie"
 )
 """What can be counted: "three trading days ago"."""
 
-NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
+NTH_UNIT = f"trading day|trading session|session|day of trading|day|weekend|week|month|quarter|qtr|half|{WEEKDAY}"
 """What can be a numbered part of a period: "second friday of march"."""
 
 FISCAL = "(?:(?:fiscal|calendar) )?(?:year )?|fy ?"

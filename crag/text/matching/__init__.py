@@ -18,7 +18,9 @@ from crag.text.matching.names import NameMatch as NameMatch
 from crag.text.matching.names import best_match as best_match
 from crag.text.matching.names import company_names as company_names
 from crag.text.matching.names import contains_words as contains_words
+from crag.text.matching.names import has_same_article as has_same_article
 from crag.text.matching.names import is_one_letter_apart as is_one_letter_apart
+from crag.text.matching.names import join_initials as join_initials
 from crag.text.matching.names import normalise_name as normalise_name
 from crag.text.matching.names import plain_name as plain_name
 from crag.text.matching.names import same_name as same_name

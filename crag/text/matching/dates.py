@@ -14,6 +14,7 @@ MONTH_GROUP = f"(?P<month>{MONTH_NAME})"
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
+_SHORT_YEAR = r"'(?P<year>\d{2})"
 
 _DATES = (
     # 1939-07-04 and 1939/7/4, not inside a longer number
@@ -21,12 +22,26 @@ _DATES = (
     re.compile(r"(?<!\d)(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?!\d)"),
     # 7/4/1939: month before day, as in CRAG's query_time
     re.compile(r"(?<!\d)(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)"),
+    # 7/4/39; not the statistics 30/10/12
+    re.compile(r"(?<![\d/])(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])/(?P<year>\d{2})(?![\d/])"),
+    # 19390704
+    re.compile(
+        r"(?<![\d.,])(?P<year>(?:1[89]|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?![\d.,]*\d)"
+    ),
     # 4.7.1939: day before month, as in Europe
     re.compile(r"(?<!\d)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?!\d)"),
     # July the 4th, 1939; not "July 1939"
-    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
-    # the 4th of July 1939
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
+    re.compile(rf"\b{MONTH_GROUP}\s+(?:the\s+)?{_DAY}(?:\s?,\s*|\s+)(?:in\s+|of\s+)?{_YEAR}\b"),
+    # the 4th of July 1939, 4. July 1939
+    re.compile(rf"\b{_DAY}\.?\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
+    # Jul-04-1939, 04-Jul-1939
+    re.compile(rf"\b{MONTH_GROUP}-{_DAY}-{_YEAR}\b"),
+    re.compile(rf"\b{_DAY}-{MONTH_GROUP}-{_YEAR}\b"),
+    # 1939 July 4
+    re.compile(rf"\b{_YEAR},?\s+{MONTH_GROUP}\s+{_DAY}\b(?![.,]?\d)"),
+    # July 4, '39; 4 July '39
+    re.compile(rf"\b{MONTH_GROUP}\s+{_DAY},?\s+{_SHORT_YEAR}\b"),
+    re.compile(rf"\b{_DAY}\s+{MONTH_GROUP},?\s+{_SHORT_YEAR}\b"),
 )
 
 
@@ -40,6 +55,9 @@ _SPANS = (
     # 4-6 July 1939; 4 July to 2 August 1939
     re.compile(rf"\b{_FIRST_DAY}(?:\s+{_FIRST_MONTH})?{_TO}(?:the\s)?{_DAY}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
 )
+
+
+_FIRST_SHORT_YEAR = 69
 
 
 class DaySpan(NamedTuple):
@@ -78,8 +96,16 @@ def read_dates(text: str) -> set[date]:
     days: set[date] = set()
     for match in _find_all(_DATES, normalise_text(text)):
         with suppress(ValueError):
-            days.add(date(int(match["year"]), month_number(match["month"]), int(match["day"])))
+            days.add(date(_year_number(match["year"]), month_number(match["month"]), int(match["day"])))
     return days
+
+
+def _year_number(written: str) -> int:
+    """The year; of two digits as POSIX reads them: 1969 to 2068."""
+    year = int(written)
+    if len(written) == len("1939"):
+        return year
+    return 1900 + year if year >= _FIRST_SHORT_YEAR else 2000 + year
 
 
 def _find_all(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:

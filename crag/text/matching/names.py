@@ -27,10 +27,20 @@ _SHORT_WORD = 4
 _ELDER = frozenset({"sr", "senior"})
 
 _APOSTROPHES = re.compile(r"['’‘`´]")
+_INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,9}")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _ARTICLE = re.compile(r"(?:the|an?) (?=.)")  # not the name "A"
 _DIGITS = re.compile(r"\d+")
+_SHORT_FORMS = {
+    "doctor": "dr", "mister": "mr", "missus": "mrs", "junior": "jr", "senior": "sr", "saint": "st", "mount": "mt",
+    "brothers": "bros",
+}  # fmt: skip
+"""Words that names have in full or abbreviated."""
+_ARTICLE_OF_ORDINAL = re.compile(r" (?:the )?([2-9])(?:nd|rd|th)$")
+"""The end of "John Doe the 3rd", who is also John Doe III."""
+_HONORIFICS = frozenset({"sir", "dame"})
+"""Titles before a first and a last name: people are looked up with and without them."""
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 """Not "i" and "x", which are words and letters more often."""
 
@@ -83,6 +93,15 @@ def plain_name(name: str) -> str:
     return _NOT_A_WORD.sub(" ", without_apostrophes.replace("&", " and ")).strip()
 
 
+def join_initials(name: str) -> str:
+    """The name with initials in one piece, as word searches have them.
+
+    >>> join_initials("J.P. Morgan, A.F.C. Bournemouth")
+    'JP Morgan, AFC Bournemouth'
+    """
+    return _INITIALS.sub(lambda initials: initials[0].replace(".", ""), name)
+
+
 def without_article(name: str) -> str:
     """A plain name without leading ``the``, ``a`` or ``an``, unless nothing else is left."""
     match = _ARTICLE.match(name)
@@ -112,6 +131,11 @@ def normalise_name(name: str) -> str:
 
 
 # --- similarity -------------------------------------------------------------------------------------------------------
+def has_same_article(left: str, right: str) -> bool:
+    """Whether two equal names also agree in the article at the beginning: "The Batman" and "Batman" do not."""
+    return plain_name(clean(left)).split()[:1] == plain_name(clean(right)).split()[:1]
+
+
 def similarity(left: str, right: str) -> float:
     """The similarity of two names, from 0 to 1; 1 if and only if their normalised texts are equal.
 
@@ -126,6 +150,8 @@ def similarity(left: str, right: str) -> float:
         return 0.0
     if same_numbers(first, second) and not _letters(left).isdisjoint(_letters(right)):
         return _MOST_INEXACT_SIMILARITY  # "AC/DC" and "acdc", "Müller" and "mueller"
+    if _in_short_form(first) == _in_short_form(second):
+        return _MOST_INEXACT_SIMILARITY  # "Doctor Dre" and "Dr. Dre"
 
     # Sorted words too, for "Lopez, Jennifer" and "Jennifer Lopez".
     percent = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second))
@@ -153,6 +179,18 @@ def _numbers_in(name: str) -> list[str]:
     numbers = _DIGITS.findall(" ".join(words))
     numbers += [str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS and word != "one"]
     return sorted(numbers)
+
+
+def _in_short_form(name: str) -> list[str]:
+    """The words of a plain name in the form that catalogues use.
+
+    "Doctor" and the like are abbreviated, "sir" before two names is left out, and so are "the" at the end ("Matrix,
+    The") and in "the 3rd".
+    """
+    name_words = [_SHORT_FORMS.get(word, word) for word in _ARTICLE_OF_ORDINAL.sub(r" \1", name).split()]
+    if len(name_words) > 2 and name_words[0] in _HONORIFICS:
+        name_words = name_words[1:]
+    return name_words[:-1] if len(name_words) > 1 and name_words[-1] == "the" else name_words
 
 
 def _is_elder(name: str) -> bool:
@@ -204,6 +242,10 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
     position = scores.index(best)
     if best < floor:
         return None
+    if best == 1.0:
+        # "The Batman" and "Batman" differ in the article alone
+        exact = [index for index, score in enumerate(scores) if score == 1.0]
+        position = next((index for index in exact if has_same_article(name, candidates[index])), position)
 
     if best < 1.0:
         winner = normalise_name(candidates[position])

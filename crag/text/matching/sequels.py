@@ -1,12 +1,21 @@
 """Numbers in titles: "2", "II", "Two", "Part II", "Chapter Two" and "Vol. 2" are one where the numbers agree."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from crag.text.matching.names import NameMatch, best_match, plain_name, without_article
-from crag.text.number_words import NUMBER_WORDS
+from crag.text.number_words import (
+    HUNDREDS_IN_WORDS,
+    NUMBER_WORDS,
+    YEAR_IN_WORDS,
+    read_count,
+    read_year_in_words,
+)
 
+_YEAR = re.compile(rf"\b{YEAR_IN_WORDS}\b")
+_HUNDREDS = re.compile(rf"\b{HUNDREDS_IN_WORDS}\b")
 _PART_WORDS = frozenset({"part", "pt", "chapter", "ch", "volume", "vol", "episode", "ep"})
 """Words that announce the number of a part: with the number they mean no more than the number alone."""
 
@@ -15,6 +24,17 @@ _ROMAN = re.compile(r"(?=[ivxl]{2})(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 _LETTERS = {"i": "1", "v": "5", "x": "10"}
 """Letters that may be numbers: "Rocky V" is Rocky 5, "Malcolm X" no tenth part."""
+_SAME_WORDS = {
+    "vs": "v",
+    "versus": "v",
+    "doctor": "dr",
+    "mister": "mr",
+    "missus": "mrs",
+    "saint": "st",
+    "brothers": "bros",
+}
+"""Words that titles have in several spellings."""
+_FRACTION_SIGN = re.compile("[¼½¾⅐-⅞]")
 _TENS = frozenset(range(20, 100, 10))
 _LARGEST_WORD = 20
 """The largest number that titles spell out or write in Roman digits, so that variants are worth a search."""
@@ -26,10 +46,10 @@ def title_form(title: str) -> str:
     >>> title_form("The Godfather, Part II"), title_form("Ocean's Eleven"), title_form("Malcolm X")
     ('godfather 2', 'oceans 11', 'malcolm x')
     """
-    words = without_article(plain_name(title)).split()
+    words = _write_numbers_in_digits(without_article(plain_name(_write_fractions(title)))).split()
     form: list[str] = []
     for written in words:
-        word = "v" if written in {"vs", "versus"} else written
+        word = _SAME_WORDS.get(written, written)
         is_part = bool(form) and form[-1] in _PART_WORDS
         number = _number_of(word, is_first=not form) or (_LETTERS.get(word) if is_part else None)
         if number is None:
@@ -44,6 +64,18 @@ def title_form(title: str) -> str:
         else:
             form.append(number)
     return " ".join(form)
+
+
+def _write_fractions(title: str) -> str:
+    """A title with ½ and "and a half" as 1/2: "9½ Weeks", "Nine and a Half Weeks"."""
+    title = _FRACTION_SIGN.sub(lambda sign: " " + unicodedata.normalize("NFKC", sign[0]).replace("\u2044", "/"), title)
+    return re.sub(r"(?i)\band a half\b", "1/2", title)
+
+
+def _write_numbers_in_digits(plain: str) -> str:
+    """A plain title with years and hundreds in words as digits: "nineteen eighty four", "one hundred and one"."""
+    plain = _YEAR.sub(lambda match: str(read_year_in_words(match[0])), plain)
+    return _HUNDREDS.sub(lambda match: str(read_count(match[0])), plain)
 
 
 def title_forms(title: str) -> Iterator[str]:

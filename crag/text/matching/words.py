@@ -123,7 +123,7 @@ STOP_WORDS = frozenset(
         "does did it its this that these those there their they them he she his her who whom which what when "
         "where how i you we my your our total between s t also about around approximately roughly nearly over "
         "more than just only so than then into out up if time currently current both not no yes s inc corp "
-        "corporation ltd llc plc co company"
+        "corporation ltd llc plc co company fc cf"
     )
 )
 _ARTICLES = frozenset({"a", "an", "the"})

@@ -14,6 +14,11 @@ Ocean's Eleven == oceans 11
 Twenty One Pilots == 21 pilots
 Super Bowl XLIX == super bowl 49
 Kramer vs. Kramer == kramer v kramer
+Dr. Strangelove == doctor strangelove
+9½ Weeks == nine and a half weeks == 9 1/2 weeks
+The Lion King 1½ == lion king 1 1/2
+Nineteen Eighty-Four == 1984
+One Hundred and One Dalmatians == 101 dalmatians
 """
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.text.matching import tokens, words
+from crag.text.matching import content, tokens, words
 
 # --- signs ------------------------------------------------------------------------------------------------------------
 
@@ -178,14 +178,14 @@ _RELATED_BEFORE = re.compile(
     rf"""
     \b(?:
         (?P<noun> {_KIN} | {_ROLES} | {_WORKS} | {_PLACES} ) \s (?:of|to|for|from|with)
-      | (?P<near> {_NEAR} | {_DISTANCE} \s (?:from|off|outside) )
+      | (?<!\bin\sthe\s) (?P<near> {_NEAR} | {_DISTANCE} \s (?:from|off|outside) )
       | (?P<bond> {_BONDS} )
     )
     \s? (?: (?:the|a|an|mr|mrs|dr|sir|late|famous)\s ){{0,2}} $
     """,
     re.VERBOSE,
 )
-"""What makes the name after it a complement: "the daughter of", "30 km from", "married to"."""
+"""What makes the name after it a complement: "the daughter of", "30 km from"; "in the south of" is inside."""
 _RELATED_AFTER = re.compile(
     rf"""
     (?:'s?|s') \s
@@ -269,10 +269,10 @@ _NAME_WORDS = rf"(?:{_CAPITAL}|of|the|de|van|von)(?:\s{{1,9}}(?:{_CAPITAL}|of|th
 """Up to five words that begin with a capital, or join such words: "Vincent van Gogh"."""
 _SERIES_OF_NAMES = re.compile(
     rf"(?:^|(?P<lead>\b(?:by|is|are|was|were|in|:)\s))(?P<series>{_NAME_WORDS}(?:,\s{{1,9}}{_NAME_WORDS}){{0,20}}"
-    rf",?\s{{1,9}}and\s{{1,9}}{_NAME_WORDS})"
+    rf",?\s{{1,9}}(?:and|&)\s{{1,9}}{_NAME_WORDS})"
 )
 """Names at the beginning, or after a verb, "by" or "in": "A, B and C"."""
-_BETWEEN_NAMES = re.compile(r",\s{0,9}(?:and\s{1,9})?|\s{1,9}and\s{1,9}")
+_BETWEEN_NAMES = re.compile(r",\s{0,9}(?:(?:and|&)\s{1,9})?|\s{1,9}(?:and|&)\s{1,9}")
 _LONGEST_NAME = 6
 """Tokens; the last name of a series may run on into the sentence."""
 
@@ -284,7 +284,10 @@ def name_series(text: str) -> Iterator[list[tuple[str, ...]]]:
     [[('ann', 'lee'), ('bo', 'chan')]]
     """
     for match in _SERIES_OF_NAMES.finditer(text):
-        names = [tokens(name) for name in _BETWEEN_NAMES.split(match["series"]) if name.strip()]
+        # "Acme & Co." names one
+        names = [name for name in map(tokens, _BETWEEN_NAMES.split(match["series"])) if content(name)]
+        if not names:
+            continue
         # "A, B and C of the old mill won": the pattern cannot see where C ends
         names[-1] = names[-1][:_LONGEST_NAME]
         if len(names) > 1:

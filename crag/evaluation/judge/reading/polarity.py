@@ -8,7 +8,7 @@ from crag.evaluation.judge.reading.patterns import any_of
 _CERTAINLY = any_of(r"(?:most\s|quite\s)?(?:certainly|definitely|absolutely) of\scourse surely")
 _NO = any_of(
     r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) "
-    r"not\s(?:at\sall|yet|really|true|correct|so|quite) "
+    r"not\s(?:at\sall|yet|really|true|correct|so|quite|any\s?more) "
     r"(?:probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot i\s(?:do\snot|don't)\s(?:think|believe)\sso "
     r"i\s(?:think|believe|fear)\snot i\sdoubt\sit by\sno\smeans in\sno\sway far\sfrom\sit on\sthe\scontrary hardly"
 )
@@ -43,7 +43,8 @@ _CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence|answer\sis|answer\swould\sbe|answer:),?:?\s(?:the\sanswer\sis:?\s)?(?P<word>yes|no)\W{0,9}\Z"
 )
 """At the end: "There are 120, so yes."."""
-_LETTERS = {"y": True, "n": False}
+_LETTERS = {"y": True, "n": False, "✅": True, "✔": True, "👍": True, "❌": False, "✘": False, "👎": False}
+"""Letters and signs that are a whole reply."""
 _STATEMENT = re.compile(
     r"""
     \W{0,9}
@@ -54,6 +55,8 @@ _STATEMENT = re.compile(
     re.VERBOSE,
 )
 """A sentence about the question as a statement."""
+_THAT_NOT = re.compile(r"\sthat\s[^.!?\n]{0,200}?(?:\b(?:not|never)\b|n't\b)")
+"""What the statement is about, denied: "it is true that he did not win"."""
 _FALSE_WORDS = frozenset({"incorrect", "wrong", "false", "inaccurate", "untrue", "a myth", "a lie", "a misconception"})
 
 _AUXILIARY = r"(?:did|do|does|is|are|am|was|were|has|have|had|can|could|will|would|should|must)"
@@ -70,6 +73,8 @@ _SHORT_REPLY = re.compile(
 )
 """A whole sentence of a subject and an auxiliary verb: "She did not."; "it's not" is read below."""
 _SHORT_IS_NOT = re.compile(r"\W{0,9}(?:(?:it|he|she|that|there)'s|(?:they|we|you)'re|i'm)\snot\s{0,9}[.!]{0,3}\s{0,9}$")
+_USED_TO = re.compile(r"\W{0,9}(?:he|she|it|they|we|i)\sused\sto(?:\s\w{1,20})?\s{0,9}[.!]{0,3}\s{0,9}$")
+"""A reply to "does she still?" that means no."""
 _WORD = re.compile(r"[a-z]+")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "i", "we", "you", "that", "this", "there", "those", "these"})
 _ABOUT_PRONOUN = re.compile(rf"{_AUXILIARY}(?:n't)?\s(?:{'|'.join(sorted(_PRONOUNS))})\b")
@@ -124,7 +129,8 @@ def _read_reply(text: str, question: str) -> bool | None:
     if statement is not None:
         # "not wrong" says yes: a negation turns the word around
         is_false = statement["word"] in _FALSE_WORDS
-        return is_false is bool(statement["negation"] or statement["contracted"])
+        says_yes = is_false is bool(statement["negation"] or statement["contracted"])
+        return says_yes is (_THAT_NOT.match(text, statement.end()) is None)
 
     leading = read_leading_word(text)
     if leading is not None:
@@ -138,7 +144,7 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     first = _FIRST_SENTENCE.match(text.lstrip())
     if first is None:
         return None
-    if _SHORT_IS_NOT.match(first[0]):
+    if _SHORT_IS_NOT.match(first[0]) or (_USED_TO.match(first[0]) and "still" in _WORD.findall(question)):
         return False
     match = _SHORT_REPLY.match(first[0])
     if match is None:

@@ -3,13 +3,24 @@
 import enum
 import re
 from dataclasses import dataclass, replace
+from itertools import product
 
 from crag.evaluation.judge.reading.patterns import any_of
 from crag.evaluation.judge.reading.units import CURRENCY_BEFORE, UnitsInText, currency_before, is_money, units_at
 from crag.text.matching import MAGNITUDES, PERCENT, Unit
 
 # "m" stands for a million only beside a currency: see `currency_letter` below
-SCALES = {**MAGNITUDES, "lakh": 1e5, "lac": 1e5, "crore": 1e7, "cr": 1e7, "quadrillion": 1e15}
+SCALES = {
+    **MAGNITUDES,
+    "lakh": 1e5,
+    "lac": 1e5,
+    "crore": 1e7,
+    "cr": 1e7,
+    "quadrillion": 1e15,
+    "mil": 1e6,
+    "bil": 1e9,
+    "trn": 1e12,
+}
 
 _NUMBER = re.compile(
     rf"""
@@ -28,7 +39,7 @@ _NUMBER = re.compile(
     (?:
         \s?(?P<percent> % | percent\b | per\ cent\b )
       | (?:\s|-)?(?P<word> hundred | thousand | lakh | lac | crore | million | billion | trillion | quadrillion
-                         | mn | mln | bn | bln | tn | cr )s?\b
+                         | mn | mln | mil | bn | bln | bil | tn | trn | cr )s?\b
         (?: \s(?P<second_word> thousand | lakh | crore | million | billion | trillion )s?\b )?   # "2 lakh crore"
       | (?P<currency_letter>mm?)\b               # a million after a currency only: "180m" can be metres
       | (?P<letter> [kbt] )\b
@@ -219,7 +230,7 @@ _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
 _LONGEST_JOINT = 5
 """Characters between two parts of a measure: ", and "."""
-_JOINS_PARTS = re.compile(r"\s?(?:,|and\b|-|)\s?")
+_JOINS_PARTS = re.compile(r"\.?\s?(?:,|and\b|-|)\s?")
 _FEET = frozenset({"feet", "'"})
 _INCHES_PER_FOOT = 12
 _INCHES = re.compile(r"""\s?(?:in\b\.?|")|(?=\W|$)""")
@@ -256,7 +267,7 @@ def _read_quantity(text: str, match: re.Match[str]) -> AnswerQuantity:
     may_be_decade = scale == 1 and match["digits"].isdigit() and len(digits) == 4
     units, end = _read_units(text, match, may_be_decade=may_be_decade)
 
-    # "($1.25)" is a loss in accounts, "$40 million (€37 million)" none.
+    # "($1.25)" and "$(1.25)" are losses in accounts, "$40 million (€37 million)" is none.
     is_in_brackets = match.start() <= 1 and text[: match.start()] == "(" and text[end:].strip(" .") == ")"
     is_loss = bool(match["currency"]) and is_in_brackets
     is_negative = match["sign"] == "-" or bool(match["inner_sign"]) or is_loss
@@ -383,13 +394,12 @@ def _join_pair(text: str, first: AnswerQuantity, second: AnswerQuantity) -> Answ
     if not first.units or len(gap) > _LONGEST_JOINT or not _JOINS_PARTS.fullmatch(gap):
         return None
 
-    whole_unit = first.units[0]
     # "6 ft 11": the second number needs no unit of its own
     if not second.units:
-        second = _in_inches(text, whole_unit, second)
+        second = _in_inches(text, first.units[0], second)
 
-    # An ambiguous unit such as m, metres or minutes, is settled by the unit before it
-    for part_unit in second.units:
+    # An ambiguous unit such as m, metres or minutes, is settled by the unit beside it
+    for whole_unit, part_unit in product(first.units, second.units):
         is_same_dimension = part_unit.dimension == whole_unit.dimension
         # A part is less than one of the larger unit: "2 hours 5 minutes".
         if is_same_dimension and second.value * part_unit.size < whole_unit.size:

@@ -49,16 +49,11 @@ def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     if gold.percent != answer.percent and (gold.currency or answer.currency):
         return False
 
-    # A share instead of a percentage: 0.12 for 12 %.
-    if gold.percent and not answer.units and abs(answer.value) < 1 <= abs(gold.value):
-        answer = replace(
-            answer,
-            value=100 * answer.value,
-            step=100 * answer.step,
-            units=gold.units,
-        )
-    elif answer.percent and not gold.units and abs(gold.value) < 1 <= abs(answer.value):
-        gold = replace(gold, value=100 * gold.value, step=100 * gold.step, units=answer.units)
+    # A share instead of a percentage: 0.12 for 12 %, 0.005 for 0.5 %.
+    if gold.percent and not answer.units and abs(answer.value) < 1 and not _same_value(gold, answer):
+        answer = _as_percentage(answer, gold)
+    elif answer.percent and not gold.units and abs(gold.value) < 1 and not _same_value(gold, answer):
+        gold = _as_percentage(gold, answer)
 
     # One of them is bare, so there is nothing to convert
     if not gold.units or not answer.units:
@@ -68,6 +63,10 @@ def same_quantity(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
         if is_same_dimension and _same_in_base_unit(gold, gold_unit, answer, answer_unit):
             return True
     return False
+
+
+def _as_percentage(share: AnswerQuantity, percentage: AnswerQuantity) -> AnswerQuantity:
+    return replace(share, value=100 * share.value, step=100 * share.step, units=percentage.units)
 
 
 def _in_whole_currency(quantity: AnswerQuantity) -> AnswerQuantity:

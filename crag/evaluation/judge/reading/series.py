@@ -25,6 +25,8 @@ _SERIES = re.compile(
     re.VERBOSE,
 )
 _BETWEEN = re.compile(rf"\bbetween\s[$€£¥₹]?(?P<first>{_NUMBER})(?:\s?%)?\sand\s[$€£¥₹]?(?P<second>{_NUMBER})(?![\w/])")
+_IN_EXCHANGE = re.compile(r"(?<![\w.,/:-])(?P<first>\d{1,3})[\s-]for[\s-](?P<second>\d{1,3})(?![\w/-]|[.,]\d)")
+"""A split of shares, "4-for-1", or shots, "7 for 12"."""
 _ERA = re.compile(rf"(?<=[\s\d]){_BC}")
 _DIGITS = re.compile(_NUMBER)
 # One group for signs, one for words; see how `read_series` tells them apart
@@ -34,7 +36,9 @@ _CLOCK = re.compile(
     r"""
     (?<![\w.,:/-])
     (?: (?P<noon>noon|midday) | (?P<midnight>midnight)
-      | (?: (?P<half>half\spast) | (?P<quarter>quarter\spast) | (?P<quarter_to>quarter\sto) )\s(?P<told_hour>\d{1,2})
+      | (?: (?P<half>half\spast)
+          | (?P<told_minutes>quarter|5|10|20|25) (?:\sminutes)? \s (?P<side>past|to) )
+        \s(?P<told_hour>\d{1,2})
       | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
     )
     (?P<oclock>\s?o'?clock)?
@@ -81,8 +85,8 @@ class Series:
 
     @property
     def share(self) -> float | None:
-        """The value of a fraction: 0.75 of 3/4."""
-        if len(self.numbers) != 2 or self.separator != "/" or not 0 < self.numbers[0] < self.numbers[1]:
+        """The value of a fraction: 0.75 of 3/4, 3.75 of 15/4."""
+        if len(self.numbers) != 2 or self.separator != "/" or 0 in self.numbers:
             return None
         return self.numbers[0] / self.numbers[1]
 
@@ -126,12 +130,13 @@ def read_series(text: str) -> list[Series]:
             )
         )
 
-    # "between 10 and 12" needs its own pattern, as "and" alone joins no range
-    for match in _BETWEEN.finditer(text):
-        numbers = _read_numbers([match["first"], match["second"]])
-        series.append(Series(numbers, "-", start=match.start(), end=match.end()))
+    # "And" and "for" alone join no series: "2-1 for 3 days"
+    for pattern in (_BETWEEN, _IN_EXCHANGE):
+        for match in pattern.finditer(text):
+            numbers = _read_numbers([match["first"], match["second"]])
+            series.append(Series(numbers, "-", start=match.start(), end=match.end()))
 
-    # The two patterns found them separately; callers expect the order of the text
+    # The patterns found them separately; callers expect the order of the text
     return sorted(series, key=lambda item: item.start)
 
 
@@ -191,9 +196,10 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     minute = int(match["minute"] or 0)
     if match["half"]:
         minute = 30
-    elif match["quarter"] or match["quarter_to"]:
+    elif match["told_minutes"]:
+        told_minutes = 15 if match["told_minutes"] == "quarter" else int(match["told_minutes"])
         # A quarter to eight is 8:00 minus 15
-        minute = 15 if match["quarter"] else -15
+        minute = told_minutes if match["side"] == "past" else -told_minutes
 
     # "19 pm" is a misread number
     if hour > 24 or (half_day and not 1 <= hour <= 12):

@@ -11,7 +11,8 @@ import unicodedata
 from typing import NamedTuple
 
 from crag.evaluation.judge.reading.patterns import any_of
-from crag.evaluation.judge.reading.short_forms import join_thousands, write_in_full
+from crag.evaluation.judge.reading.short_forms import write_digits_as_americans, write_in_full
+from crag.evaluation.judge.reading.states import write_states_in_full
 from crag.text.matching import NUMBER_WORDS, normalise_text, signs_as_letters
 
 _SCALES = {"thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}
@@ -61,7 +62,7 @@ _AND_A_PART = re.compile(
     r"""
     \b(?P<whole>\d[\d,]*)
     (?P<unit>\s[a-z]{1,12})?                               # "2 hours and a half"
-    \sand\s(?:a|an|1|(?P<top>3))\s(?P<part>half|quarter|third)s?\b
+    \sand\s(?:a|an|1|(?P<top>3))[\s-](?P<part>half|quarter|third)s?\b
     """,
     re.VERBOSE,
 )
@@ -76,7 +77,9 @@ _PART_OF = re.compile(
       # "two thirds"; `normalise_text` has made "third" 3th. Not "a third place", "the 1 quarter of 2020".
       | (?P<top>\d{{1,2}}) [\s-] (?P<parts>thirds|quarters|fourths|fifths|sixths|eighths|tenths|hundredths|halves)\b
       | (?:an?|1) [\s-] (?P<part>[34568]th|10th|quarter|half)\b
-        (?= \s(?:of|mile|million|billion)\b | \s{{0,9}}[.]?\s{{0,9}}$ )
+        (?= \s(?:of|mile|million|billion)\b
+          | (?<=half|rter)[\s-](?:{_PART_CAN_BE_OF})          # "a half-hour"; "a third year" is an ordinal
+          | \s{{0,9}}[.]?\s{{0,9}}$ )
     )
     (?:\s?of\s(?=(?:an?|1)\s))?                                # "a quarter of a million"
     (?: (?:an?|1)\s(?={_PART_CAN_BE_OF}) )?
@@ -116,6 +119,8 @@ _UNIT_AND_NUMBER = re.compile(r"(?<=\d)(?P<unit>hrs?|h|mins?|m|ft|lbs?|st)(?=\d{
 _SPELLED_DECIMALS = re.compile(r"\b(?P<whole>\d+) point (?P<decimals>\d(?: \d){0,9})\b(?! points?\b)")
 _MINUS = re.compile(r"(?<![\d)] )\b(?:minus|negative) (?=[\d.$€£¥₹])")
 """A sign in words; not the minus of "5 minus 3"."""
+_LOSS = re.compile(r"(?P<currency>[$€£¥₹])\((?P<number>\d[\d.,]{0,20})\)")
+"""$(0.35), as accounts write a loss."""
 _BELOW_ZERO = re.compile(
     r"(?<![\w.,-])(?P<number>\d+(?:\.\d+)?)(?P<unit>(?:\s[a-z]+){0,2})\sbelow\s(?:0|freezing|sea\slevel)\b"
 )
@@ -133,6 +138,17 @@ _ONE_UNIT = re.compile(
     re.VERBOSE,
 )
 """One of a unit: "a decade"; not the rate of "5 times a day"."""
+_MILLIONS = re.compile(
+    r"(?<![\w.,])(?P<number>\d{1,3}(?:\.\d{1,3})?)M\b(?!/|\s(?:race|sprint|dash|hurdles|relay|freestyle)\b)"
+)
+"""52.3M in capitals; a small m may be metres."""
+_BARE_SCALE = re.compile(
+    r"(?:(?<=\bof\s)|(?<=\bover\s)|(?<=\babout\s)|(?<=\bcost\s)|(?<=\bpaid\s)|(?<=\bnearly\s)|^)"
+    r"(?=(?:hundred|thousand|million|billion|trillion)\s(?:us\s)?(?:dollars?|euros?|pounds?|yen|rupees?|pesos?)\b"
+    rf"|hundred\sand\s{_BELOW_100}\b)",
+    re.IGNORECASE,
+)
+"""One of a scale word that stands alone: "hundred dollars"; not "several hundred dollars"."""
 _DIGIT = re.compile(r"\d")
 _DOZENS = re.compile(r"\b(?P<count>\d{1,3}) dozen\b")
 
@@ -147,9 +163,11 @@ def plain_text(text: str) -> str:
     # Before `normalise_text`: it would remove or misread these signs
     text = _TIMES_TEN.sub(" x ", text)
     text = _SHARP.sub("♯", _STARRED.sub("∗", text))
-    text = join_thousands(signs_as_letters(text))
+    text = _MILLIONS.sub(r"\g<number> million", write_states_in_full(text))
+    text = write_digits_as_americans(signs_as_letters(text))
     text = _write_signs_in_digits(text)
-    text = _write_words_in_digits(text.replace("\u2011", "-"))
+    text = _BARE_SCALE.sub("one ", text.replace("\u2011", "-"))
+    text = _write_words_in_digits(text)
     # Ordinals and single words are digits from here on: "third" is "3th"
     text = write_in_full(normalise_text(text))
     if _DIGIT.search(text):
@@ -172,7 +190,8 @@ def _write_powers_and_signs(text: str) -> str:
     text = _UNIT_AND_NUMBER.sub(r"\g<unit> ", text)
     text = _DOZENS.sub(lambda match: str(12 * int(match["count"])), text)
     text = _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
-    return _BELOW_ZERO.sub(r"-\g<number>\g<unit>", _MINUS.sub("-", text))
+    text = _LOSS.sub(r"-\g<currency>\g<number>", _MINUS.sub("-", text))
+    return _BELOW_ZERO.sub(r"-\g<number>\g<unit>", text)
 
 
 def decimal(value: float) -> str:

@@ -1,7 +1,7 @@
 """Units and currencies of quantities: how they are written, and conversion inside one dimension.
 
 Builds on the units that questions calculate with (`crag.text.matching.units`) and adds area, volume, speed, memory,
-power, temperature and more currencies. Not pint: its registry takes 0.7 s to start, 300 times a verdict.
+power, pressure, temperature and more currencies. Not pint: its registry takes 0.7 s to start, 300 times a verdict.
 """
 
 import re
@@ -39,6 +39,22 @@ _FOREIGN = {
     "AED": ("aed", "dirham"),
     "SAR": ("sar", "riyal"),
     "₺": ("₺", "turkish lira"),
+    "₫": ("₫", "vnd", "vietnamese dong", "dong"),
+    "฿": ("฿", "thb", "baht"),
+    "PLN": ("pln", "zl", "zloty", "polish zloty"),
+    "CZK": ("czk", "czech koruna", "koruna"),
+    "HUF": ("huf", "forint"),
+    "₪": ("₪", "ils", "shekel"),
+    "₱": ("₱", "php", "philippine peso"),
+    "IDR": ("idr", "rupiah"),
+    "MYR": ("myr", "ringgit"),
+    "NT$": ("nt$", "twd", "taiwan dollar"),
+    "₦": ("₦", "ngn", "naira"),
+    "₴": ("₴", "uah", "hryvnia"),
+    "EGP": ("egp", "egyptian pound"),
+    "KES": ("kes", "kenyan shilling"),
+    "PKR": ("pkr", "pakistani rupee"),
+    "ARS": ("ars", "argentine peso"),
 }
 _FOREIGN_UNITS = {name: Unit(name, f"money in {name}") for name in _FOREIGN}
 # Of the foreign forms only codes and signs: nobody writes "swiss franc 5"
@@ -78,6 +94,7 @@ def _multiples(word: str, symbol: str, dimension: str, *, powers: range) -> list
 _PER_HOUR = r"(?:\s?/\s?h(?:r|our)?\b|\sper\shour\b|\san\shour\b|/hr?\b)"
 _PER_SECOND = r"(?:\s?/\s?s(?:ec)?\b|\sper\ssecond\b|\sa\ssecond\b)"
 _SQUARE = r"(?:sq\.?|square)\s"
+_CUBIC = r"(?:cu\.?|cubic)\s"
 
 _LONGER: tuple[tuple[str, Unit], ...] = (
     # Speed
@@ -98,6 +115,20 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     (r"millilit(?:er|re)s?\b|ml\b", Unit("ml", "volume", Fraction(1, 1_000))),
     (r"lit(?:er|re)s?\b|l\b", Unit("litres", "volume")),
     (r"(?:us\s)?gallons?\b|gal\b", Unit("gallons", "volume", Fraction(3_785_411_784, 1_000_000_000))),
+    (r"quarts?\b", Unit("quarts", "volume", Fraction(946_352_946, 1_000_000_000))),
+    (r"pints?\b", Unit("pints", "volume", Fraction(473_176_473, 1_000_000_000))),
+    (r"fl(?:uid)?\.?\s(?:ounces?|oz)\b", Unit("fluid ounces", "volume", Fraction(295_735_295_625, 10_000_000_000_000))),
+    (r"barrels?\b|bbls?\b", Unit("barrels", "volume", Fraction(158_987_294_928, 1_000_000_000))),
+    (rf"{_CUBIC}(?:feet|foot|ft)\b|ft3\b", Unit("cu ft", "volume", Fraction(28_316_846_592, 1_000_000_000))),
+    (rf"{_CUBIC}(?:inch(?:es)?|in)\b|in3\b", Unit("cu in", "volume", Fraction(16_387_064, 1_000_000_000))),
+    (rf"{_CUBIC}(?:centimet(?:er|re)s?|cm)\b|cm3\b|cc\b", Unit("cm³", "volume", Fraction(1, 1_000))),
+    (rf"{_CUBIC}(?:kilomet(?:er|re)s?|km)\b|km3\b", Unit("km³", "volume", Fraction(10**12))),
+    # Pressure, consumption, food
+    (r"pounds?\sper\ssquare\sinch\b|psi\b", Unit("psi", "pressure", Fraction(6_894_757, 1_000))),
+    (r"bar\b", Unit("bar", "pressure", Fraction(100_000))),
+    (r"kilopascals?\b|kpa\b", Unit("kPa", "pressure", Fraction(1_000))),
+    (r"miles\sper\s(?:us\s)?gallon\b|mpg\b", Unit("mpg", "distance per volume")),
+    (r"(?:kilo)?calories?\b|k?cals?\b", Unit("kcal", "food energy")),
     # Temperature, after `normalise_text` wrote "°C" out
     (r"degrees?\s(?:celsius|centigrade|c\b)|celsius\b|centigrade\b|c\b", CELSIUS),
     (r"degrees?\s(?:fahrenheit|f\b)|fahrenheit\b|f\b", FAHRENHEIT),
@@ -114,6 +145,7 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     # Length and weight beside those of `UNITS`
     (r"nautical\smiles?\b|nmi\b", Unit("nautical miles", "length", Fraction(1_852))),
     (r"light[ -]years?\b|ly\b", Unit("light years", "length", Fraction(9_460_730_472_580_800))),
+    (r"astronomical\sunits?\b|au\b", Unit("au", "length", Fraction(149_597_870_700))),
     (r"nanomet(?:er|re)s?\b|nm\b", Unit("nm", "length", Fraction(1, 1_000_000_000))),
     (r"fortnights?\b", Unit("fortnights", "time", Fraction(14 * 86_400))),
     (r"stone\b|st\b", Unit("stone", "weight", Fraction(635_029_318, 100_000_000))),
@@ -123,6 +155,7 @@ _LONGER: tuple[tuple[str, Unit], ...] = (
     (r"percentage\spoints?\b", PERCENT),
     # Money
     *((_words(*forms), _FOREIGN_UNITS[name]) for name, forms in _FOREIGN.items()),
+    (r"pesos?\b", Unit("pesos", "money in pesos")),
     (r"(?:us\s|american\s)dollars?\b", CURRENCIES["$"]),
     (r"cents?\b", Unit("cents", CURRENCIES["$"].dimension, Fraction(1, 100))),
     (r"pence\b", Unit("pence", POUNDS_STERLING.dimension, Fraction(1, 100))),
@@ -148,6 +181,8 @@ _ALL = (*_LONGER, *UNITS, *_SHORTER)
 _OTHER_MEANINGS = {
     "pounds": (POUNDS_STERLING,),
     "degrees": (CELSIUS, FAHRENHEIT),
+    "tons": (Unit("short tons", "weight", Fraction(90_718_474, 100_000)),),
+    "pesos": tuple(_FOREIGN_UNITS[name] for name in ("MX$", "₱", "ARS")),
     "m?": (Unit("minutes", "time", Fraction(60)),),
     "'": (Unit("minutes", "time", Fraction(60)),),
     '"': (Unit("seconds", "time"),),

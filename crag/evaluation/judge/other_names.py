@@ -1,0 +1,116 @@
+"""The rule for names in another form: by initials, a nickname, without titles, degrees or the place of a team."""
+
+import re
+
+from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.phrases import ASKS_WINNER, BEATEN
+from crag.evaluation.judge.reading import read_answer
+from crag.evaluation.judge.reading.acronyms import names_by_acronym
+from crag.text.matching import position_of, words
+
+# "President Ann Lee" and "Ann Lee" are the same person
+_TITLES = frozenset(
+    words(
+        "former president vice prime minister house senate speaker senator sen representative rep governor gov mayor "
+        "judge justice secretary pope king queen prince princess sir dame lord lady saint general doctor dr professor "
+        "mr mrs ms coach"
+    )
+)
+_DEGREES = frozenset(words("phd ph d md msc mba esq dr doctor obe cbe"))
+_ASKS_TEAM = re.compile(r"\b(?:team|club|franchise|squad)s?\b|\bwho (?:won|beat|did|do|does|will)\b")
+_ASKS_LETTERS = re.compile(r"\b(?:stands? for|acronym|abbreviat\w+|initials|ticker|symbol|call ?sign|code)\b")
+"""A question about an acronym itself."""
+_ASKS_PERSON = re.compile(
+    r"\bwho(?:se|m)?\b"
+    r"|\b(?:actor|actress|singer|rapper|musician|player|director|author|writer|artist|president|founder|ceo|coach)\b"
+)
+_NICKNAME = re.compile(r'(?P<first>[^"(]{1,60}?)\s["(](?P<nickname>[^")]{1,40})[")]\s(?P<last>[^"(]{1,60})')
+"""william "bill" lee"""
+_PUNCTUATION = frozenset(".,;:!?'\"-/()")
+
+
+def other_form_of_name(claim: ReadClaim) -> RuleDecision | None:
+    """The prediction names the gold answer by its initials, by a nickname, without titles, or without a team's place.
+
+    A sign without letters, such as the album "÷", must stand alone in the prediction.
+    """
+    if not claim.gold_tokens:
+        return (True, "the prediction holds the sign") if _has_sign(claim) else None
+    if _has_nickname(claim):
+        return True, "the prediction holds the name with its nickname"
+    if _has_initials(claim):
+        return True, "one has words of the other by their initials"
+    if _differ_by_titles(claim.gold_tokens, claim.prediction_tokens):
+        return True, "the names differ by titles only"
+    if _names_team_by_nickname(claim):
+        return True, "the gold answer adds the place of the team"
+    return None
+
+
+def _has_initials(claim: ReadClaim) -> bool:
+    """Whether one answer gives words of the other by their initials; a person's two alone could be anybody's."""
+    if _ASKS_LETTERS.search(claim.asked):
+        return False
+    is_person = _ASKS_PERSON.search(claim.asked) is not None
+    if is_person and len(claim.gold_tokens) == len("AL") and len("".join(claim.prediction_tokens)) == len("AL"):
+        return False
+    return names_by_acronym(claim.gold, claim.prediction)
+
+
+def _has_sign(claim: ReadClaim) -> bool:
+    """Whether a gold answer of nothing but a sign stands alone in the prediction."""
+    sign = claim.gold_reading.plain.strip()
+    if len(sign) != 1 or sign in _PUNCTUATION:
+        return False
+    return sign in claim.prediction_reading.plain.replace('"', " ").split()
+
+
+def _has_nickname(claim: ReadClaim) -> bool:
+    """The prediction has the nickname and the last name of a gold answer such as 'William "Bill" Lee'."""
+    name = _NICKNAME.fullmatch(claim.gold_reading.plain.strip(" ."))
+    if name is None or not _ASKS_PERSON.search(claim.asked):
+        return False
+    return position_of(read_answer(f"{name['nickname']} {name['last']}").tokens, claim.prediction_tokens) >= 0
+
+
+def _differ_by_titles(gold: tuple[str, ...], predicted: tuple[str, ...]) -> bool:
+    """Whether two names of two words or more are the same without titles and degrees."""
+    gold_name = _without_titles(gold)
+    return len(gold_name) > 1 and gold_name == _without_titles(predicted)
+
+
+def _without_titles(name: tuple[str, ...]) -> tuple[str, ...]:
+    """The tokens of a name without titles before and degrees after it: "Dr. Ann Lee" and "Ann Lee, PhD"."""
+    start = 0
+    end = len(name)
+    while start < end and name[start] in _TITLES:
+        start += 1
+    while end > start and name[end - 1] in _DEGREES:
+        end -= 1
+    return name[start:end]
+
+
+def _names_team_by_nickname(claim: ReadClaim) -> bool:
+    """Whether the prediction has only the plural that ends a team's name: "Lakers" of "Los Angeles Lakers"."""
+    if claim.is_sentence or len(claim.gold_tokens) < 2 or not _ASKS_TEAM.search(claim.asked):
+        return False
+    nickname = claim.gold.split()[-1].strip(" .").lower()
+    if not nickname.endswith("s") or len(nickname) < len("Nets"):
+        return False
+
+    for match in re.finditer(
+        rf"(?P<before>(?:[\w.'’-]{{1,40}}\s){{0,2}})(?i:{re.escape(nickname)})\b", claim.prediction
+    ):
+        before = match["before"].split()
+        if _is_article_or_common(before[-1:], claim.prediction) and not (
+            BEATEN.intersection(before) and ASKS_WINNER.search(claim.asked)
+        ):
+            return True
+    return False
+
+
+def _is_article_or_common(before: list[str], text: str) -> bool:
+    """Whether no name stands before the nickname: a capital there is another place, "Cleveland Spiders"."""
+    if not before or before[0].lower() == "the":
+        return True
+    return before[0].islower() and not text.islower()
