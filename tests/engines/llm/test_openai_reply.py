@@ -63,9 +63,7 @@ def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reas
     "message",
     [
         {"content": None, "refusal": "I cannot help."},
-        {"content": None, "reasoning_content": "She did, I think."},
-        {"content": "", "reasoning": "She did, I think."},
-        {"reasoning_content": "She did, I think."},
+        {"content": None, "refusal": "I cannot help.", "reasoning_content": "She did, I think."},
         {"content": []},
         {"content": [{"type": "thinking", "thinking": "She did."}]},
     ],
@@ -73,6 +71,26 @@ def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reas
 def test_a_reply_without_a_text_is_empty_and_no_fault(message: dict[str, Any]) -> None:
     generation = read_reply(body_of(message, finish_reason="stop"), 20)
     assert (generation.text, generation.finish_reason) == ("", "stop")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "reasoning_content": "Ida Larsen"},
+        {"content": "", "reasoning": "Ida Larsen"},
+        {"reasoning_content": "Ida Larsen"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("reason", "tokens", "text"),
+    [("stop", 2, "Ida Larsen"), ("stop", 0, "Ida Larsen"), ("stop", 21, ""), ("length", 20, ""), ("abort", 2, "")],
+)
+def test_an_answer_that_a_server_files_as_a_thought_counts_if_it_is_whole_and_as_short_as_one(
+    message: dict[str, Any], reason: str, tokens: int, text: str
+) -> None:
+    choice = {"message": message, "finish_reason": reason}
+    body = json.dumps({"choices": [choice], "usage": {"completion_tokens": tokens}})
+    assert read_reply(body, 20).text == text
 
 
 def test_a_text_behind_a_mark_that_the_server_overlooked_is_found() -> None:
