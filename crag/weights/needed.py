@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from crag.core.files import parse_toml
-from crag.core.places import REPOSITORY
+from crag.core.places import REPOSITORY, expand_home
 from crag.weights.manifest import Manifest, cache_folder, find_custom_model, load_manifest
 
 TRIM_TOKENIZER = "llama-2-tokenizer"
@@ -189,7 +189,7 @@ def needed_folder(
         remedy = f"Train it with: crag data fetch crag && {train}"
     elif kind == "calibration":
         if name.endswith(".json"):
-            paths = (Path(name).expanduser(),)
+            paths = (expand_home(name),)
         else:
             paths = (repository / CALIBRATIONS / f"{name}.json", repository / SHIPPED_CALIBRATIONS / f"{name}.json")
         remedy = f"Fit it with: crag train calibrate RUN_DIR --out {name}"
