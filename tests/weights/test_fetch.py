@@ -225,6 +225,21 @@ def test_a_cache_that_is_a_loop_of_links_is_one_line(
     assert error.startswith(f"error: {loop}/cache: Too many levels of symbolic links; choose another")
 
 
+def test_a_cache_that_cannot_be_written_serves_what_it_has(world: World) -> None:
+    world.fill()
+    world.fetch("m")
+    lock = world.cache / "fetch.lock"
+    lock.unlink()
+    lock.mkdir()
+    code, out, error = world.fetch("m")
+    assert (code, error) == (0, "")
+    assert "m: already here" in out
+    code, _, error = world.fetch("extra")
+    assert code == 2
+    assert error.startswith(f"error: {lock}: ")
+    assert "choose another folder with CRAG_MODELS_DIR" in error
+
+
 def test_verify_finds_a_changed_byte_that_the_size_does_not_show(world: World) -> None:
     world.fill()
     world.fetch("g")
