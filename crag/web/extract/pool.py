@@ -1,12 +1,12 @@
 """Reads many pages in parallel, in worker processes that stay from batch to batch."""
 
 import contextlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from crag.core.cores import usable_cores
 from crag.core.deadline import Deadline
 from crag.core.files import UserError
 from crag.web.extract.page_text import page_text
@@ -87,7 +87,7 @@ class ExtractionPool:
             with self._explain_failure():
                 self._idle_workers[0].wait_ready(Deadline(START_SECONDS))
             # More workers than cores would make every page slower, until pages run out of their time
-            workers = min(self._settings.workers, max(FEWEST_WORKERS, len(os.sched_getaffinity(0))))
+            workers = min(self._settings.workers, max(FEWEST_WORKERS, usable_cores()))
             self._threads = ThreadPoolExecutor(workers, thread_name_prefix="extract")
         return self._threads
 
