@@ -66,11 +66,16 @@ class NeededFolder:
     @property
     def problem(self) -> str | None:
         """Why it cannot be loaded, in one line with the remedy, or None."""
+        return f"{self.fault} {self.remedy}" if self.fault else None
+
+    @property
+    def fault(self) -> str | None:
+        """Why it cannot be loaded, in a sentence, or None."""
         # A calibration lists no files: it is a file itself
         required = [self.path / name for name in self.files] or [self.path]
         for path in required:
             if not path.is_file():
-                return f"{self.kind} {self.name}: {path} is missing. {self.remedy}"
+                return f"{self.kind} {self.name}: {path} is missing."
         return None
 
 
