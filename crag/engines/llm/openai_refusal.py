@@ -87,6 +87,8 @@ _USED_UP = re.compile(
     r"insufficient.{0,3}(?:quota|balance|funds|credit)|billing|quota.{0,30}exceeded.{0,40}plan|payment|out of credits",
     re.IGNORECASE,
 )
+_DAY_USED_UP = re.compile(r"RequestsPerDay|TokensPerDay")
+"""In the names of Gemini's limits; the pause that stands beside them is that of a minute."""
 _DURATION_PART = re.compile(
     r"(?P<number>\d{1,9}(?:\.\d{1,9})?)\s?"
     r"(?P<unit>milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)(?![a-z])",
@@ -180,10 +182,12 @@ class RefusedError(Exception):
         may_pass = self.is_busy or self.status in _PASSING or _MODEL_GONE.search(self.body)
         if not may_pass:
             return None
-        if _USED_UP.search(self.body):
+        requested_pause = self._asked_pause()
+        # Gemini names plan and billing also where a minute is used up, with the rest of the minute as the pause.
+        is_used_up = _DAY_USED_UP.search(self.body) or (requested_pause is None and _USED_UP.search(self.body))
+        if is_used_up:
             return None
 
-        requested_pause = self._asked_pause()
         usual_pause = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
         if requested_pause is not None:
             # "Retry-After: 0" of a server that is still busy would be thousands of requests.

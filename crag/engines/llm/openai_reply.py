@@ -101,6 +101,9 @@ def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
     """
     choice = reply.choice
     text = final_text(choice.whole_text)
+    # A turn may begin with blanks that followed a thought; those that continue a prompt are the model's.
+    if choice.text is None:
+        text = text.lstrip()
     if text.strip() or choice.has_calls or choice.is_refusal or choice.error:
         return text
     has_ended = reason not in _NO_END and not _is_at_limit(reason)

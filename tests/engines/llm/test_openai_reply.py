@@ -254,6 +254,15 @@ def test_blanks_and_a_mark_of_order_before_the_body_are_skipped() -> None:
     assert read_reply("\ufeff\n\n  " + body_of({"content": "Ida Larsen"}), 20).text == "Ida Larsen"
 
 
+@pytest.mark.parametrize(
+    ("choice", "text"), [({"message": {"content": "\n\nIda\n\nShe"}}, "Ida"), ({"text": "\n\nIda\n\nShe"}, "")]
+)
+def test_blanks_before_a_turn_are_no_stop_string_and_those_behind_a_prompt_are(
+    choice: dict[str, Any], text: str
+) -> None:
+    assert read_reply(json.dumps({"choices": [choice]}), 20, ("\n\n",)).text == text
+
+
 def test_an_ignored_stop_string_cuts_here() -> None:
     body = body_of({"content": "<think>a\n\nb</think>Ida Larsen\n\nShe taught."})
     assert read_reply(body, 20, ("\n\n", "")).text == "Ida Larsen"
