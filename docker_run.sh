@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 image="${CRAG_IMAGE:-crag-submission}"
-weights="${CRAG_MODELS_DIR:-$HOME/.cache/crag-models}"
+weights="${CRAG_MODELS_DIR:-${HOME:-}/.cache/crag-models}"
 base="${BASE_IMAGE:-}"
 smoke=false
 build=true

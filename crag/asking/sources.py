@@ -14,6 +14,7 @@ import requests
 from crag.asking.kinds import may_hold_pictures
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError
+from crag.core.places import expand_home
 from crag.core.queries import LIMITS
 
 TIMEOUT = (5.0, 10.0)
@@ -55,7 +56,7 @@ def list_locations(location: str, warn: Warn) -> Iterator[str]:
     # An empty path would be the working folder.
     if not location.strip():
         raise DatasetError("a path of the pages is empty")
-    path = Path(location).expanduser()
+    path = expand_home(location)
     if path.is_dir():
         yield from _list_folder(path, warn)
     elif location.startswith(_WEB_SCHEMES):

@@ -37,6 +37,7 @@ from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, 
 from crag.core.files import DatasetError, UserError, shorten_repr
 from crag.core.log_lines import one_line_warnings
 from crag.core.logistic import logistic
+from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
@@ -228,7 +229,7 @@ def _take_question(places: list[str]) -> str | None:
     final_word = places[-1].strip()
     if not final_word:
         return places.pop()
-    is_place = final_word.startswith(("http://", "https://")) or Path(final_word).expanduser().exists()
+    is_place = final_word.startswith(("http://", "https://")) or expand_home(final_word).exists()
     looks_like_path = bool(_SUFFIX.search(final_word)) or "/" in final_word
     is_question = final_word.endswith("?") or (" " in final_word and not looks_like_path)
     return places.pop() if is_question and not is_place else None

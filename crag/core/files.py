@@ -2,6 +2,7 @@
 
 import bz2
 import codecs
+import errno
 import fcntl
 import json
 import mmap
@@ -14,6 +15,9 @@ from typing import IO, Any, Literal, NamedTuple, cast
 
 LONGEST_LINE = 256_000_000
 """Bytes; a question of task 3 has about 10 million. A few kilobytes of bz2 can unpack to gigabytes in one line."""
+
+_NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+"""What file systems without locks reply, as some that are mounted over a network: NFS has none for folders."""
 
 
 class UserError(Exception):
@@ -191,7 +195,7 @@ def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
     with path.open("a+b") as stream:
         # Closing the file releases the lock.
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        _lock(stream.fileno(), fcntl.LOCK_EX)
 
         if path.suffix == ".bz2":
             content = bz2.compress(content)
@@ -231,12 +235,21 @@ def read_growing(path: Path) -> Iterator[Record]:
             yield Record(location, parse_object(location, line))
 
 
+def _lock(descriptor: int, operation: int) -> None:
+    """Lock an open file or folder if its file system has locks. Raises BlockingIOError: another process holds it."""
+    try:
+        fcntl.flock(descriptor, operation)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[int]:
     """Create the folder and lock it against other processes; gives the lock's file descriptor.
 
     The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
-    the lock, until both have ended.
+    the lock, until both have ended. On a file system without locks there is none.
 
     Raises UserError: another process holds the lock; OSError: the folder cannot be made or opened.
     """
@@ -244,7 +257,7 @@ def lock_folder(folder: Path) -> Iterator[int]:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{folder}: another process is writing here") from None
         yield descriptor

@@ -6,6 +6,7 @@ from pathlib import Path
 from crag.core.places import PACKAGE, REPOSITORY
 from crag.settings import Settings
 from crag.training.lora import LoraTraining
+from crag.weights.manifest import WeightsMissingError
 from crag.weights.preset_files import EXTENDS, preset_file, read_file
 
 BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}
@@ -85,6 +86,12 @@ def find_untrainable(settings: Settings, name: str) -> str | None:
         if is_joint and not graph.graph_only_domains:
             return "reads no facts of the graph without pages (source_policy synthesis)"
     return None
+
+
+def check_trainable(name: str, folder: Path) -> None:
+    """Raise WeightsMissingError if a base model has no weights that can be tuned: int8 weights cannot."""
+    if not any(folder.glob("*.safetensors")):
+        raise WeightsMissingError(f"{folder} has no weights for training: crag models fetch {name} --float16 adds them")
 
 
 def extended_files(preset: Path) -> Iterator[Path]:

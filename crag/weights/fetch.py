@@ -40,6 +40,8 @@ CONVERTERS = {
 }
 """Name in the manifest -> module and function (file, folder) that builds the model's folder."""
 
+_OTHER_FOLDER = "choose another folder with CRAG_MODELS_DIR"
+
 
 def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     """Why `folder` differs from the model, or None.
@@ -94,6 +96,15 @@ def fetch_model(name: str, root: Path, *, float16: bool = False) -> Path:
         raise FetchError(f"{name}: {error}; {advice}") from error
     except FetchError as error:
         raise FetchError(f"{name}: {error}") from error
+
+
+def is_here(name: str, root: Path, *, float16: bool = False) -> bool:
+    """Whether the folder of model `name` below `root` is complete and unaltered, so that nothing has to be written."""
+    entry = load_manifest().model(name)
+    if float16 and entry.conversion == "gguf-to-int8":
+        entry = _with_float16(entry)
+    folder = root / name
+    return not is_stand_in(folder) and _is_complete(entry, folder)
 
 
 def _with_float16(entry: ModelEntry) -> ModelEntry:
@@ -303,7 +314,7 @@ def fetch_lock() -> Iterator[None]:
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        error.add_note("choose another folder with CRAG_MODELS_DIR")
+        error.add_note(_OTHER_FOLDER)
         raise
 
     lock = FileLock(cache_folder() / "fetch.lock")
@@ -313,6 +324,9 @@ def fetch_lock() -> Iterator[None]:
             pass
     except Timeout:
         print("another process is fetching; waiting for it", file=sys.stderr)
+    except OSError as error:  # of another user's cache, or one that cannot be written
+        error.add_note(_OTHER_FOLDER)
+        raise
 
     with lock:
         yield

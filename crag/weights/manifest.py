@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
 from crag.core.files import UserError, parse_toml
-from crag.core.places import REPOSITORY
+from crag.core.places import REPOSITORY, expand_home, home_folder
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = REPOSITORY / "models" / "weights"
@@ -298,8 +298,8 @@ def cache_folder() -> Path:
     """The cache of fetched models: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
     configured = os.environ.get("CRAG_MODELS_DIR")
     if configured:
-        return Path(configured).expanduser()
-    return Path.home() / ".cache" / "crag-models"
+        return expand_home(configured)
+    return home_folder() / ".cache" / "crag-models"
 
 
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
@@ -431,7 +431,7 @@ def find_custom_model(name: str) -> Path | None:
     `name` is a path, relative to the repository, or a name of the hub (``OWNER/NAME``) that ``hf download`` has put
     into the hub's cache.
     """
-    folder = WEIGHTS_FOLDER.parents[1] / Path(name).expanduser()
+    folder = WEIGHTS_FOLDER.parents[1] / expand_home(name)
     if folder.is_dir():
         return folder
     # The hub's client raises for anything else

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from crag.core.files import parse_toml
-from crag.core.places import REPOSITORY
+from crag.core.places import REPOSITORY, expand_home
 from crag.weights.manifest import Manifest, cache_folder, find_custom_model, load_manifest
 
 TRIM_TOKENIZER = "llama-2-tokenizer"
@@ -66,11 +66,16 @@ class NeededFolder:
     @property
     def problem(self) -> str | None:
         """Why it cannot be loaded, in one line with the remedy, or None."""
+        return f"{self.fault} {self.remedy}" if self.fault else None
+
+    @property
+    def fault(self) -> str | None:
+        """Why it cannot be loaded, in a sentence, or None."""
         # A calibration lists no files: it is a file itself
         required = [self.path / name for name in self.files] or [self.path]
         for path in required:
             if not path.is_file():
-                return f"{self.kind} {self.name}: {path} is missing. {self.remedy}"
+                return f"{self.kind} {self.name}: {path} is missing."
         return None
 
 
@@ -189,7 +194,7 @@ def needed_folder(
         remedy = f"Train it with: crag data fetch crag && {train}"
     elif kind == "calibration":
         if name.endswith(".json"):
-            paths = (Path(name).expanduser(),)
+            paths = (expand_home(name),)
         else:
             paths = (repository / CALIBRATIONS / f"{name}.json", repository / SHIPPED_CALIBRATIONS / f"{name}.json")
         remedy = f"Fit it with: crag train calibrate RUN_DIR --out {name}"

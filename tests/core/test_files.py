@@ -1,6 +1,7 @@
 """Files that survive interruptions."""
 
 import bz2
+import errno
 import json
 import re
 from pathlib import Path
@@ -122,3 +123,14 @@ def test_a_folder_is_locked_by_one_at_a_time_and_free_afterwards(tmp_path: Path)
         pass
     with lock_folder(folder):
         assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", [errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_costs_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(fault, "no locks here")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with lock_folder(tmp_path / "run"):
+        append_rows(tmp_path / "run" / "rows.jsonl", [{"a": 1}])
+    assert [record.data for record in read_growing(tmp_path / "run" / "rows.jsonl")] == [{"a": 1}]

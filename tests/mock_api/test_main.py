@@ -39,11 +39,11 @@ def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -
 
 
 def test_what_cannot_be_served_is_one_line_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--port", "0", "--data", str(tmp_path / "nowhere")]) == 1
+    assert main(["--port", "0", "--data", str(tmp_path / "nowhere")]) == 2
     assert capsys.readouterr().err == f"error: {tmp_path / 'nowhere'}: no such directory\n"
     with listen() as taken:
         port = taken.getsockname()[1]
-        assert main(["--port", str(port)]) == 1
+        assert main(["--port", str(port)]) == 2
     assert str(port) in capsys.readouterr().err
 
 

@@ -2,6 +2,7 @@
 abstentions."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -64,6 +65,15 @@ def test_make_smoke_builds_the_image_with_the_small_lock() -> None:
     assert (
         dry_run("smoke", "PRESET=nec", "REQUIREMENTS=locks/x").strip().endswith('"locks/x" ./docker_run.sh --smoke nec')
     )
+
+
+def test_the_script_of_the_image_says_where_weights_are_missed_for_a_user_without_a_home() -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in {"HOME", "CRAG_MODELS_DIR"}}
+    done = subprocess.run(
+        ["bash", "docker_run.sh", "--smoke"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "docker_run.sh: no weights in /.cache/crag-models; get them with: crag models fetch cpu\n"
 
 
 ANSWERS = """

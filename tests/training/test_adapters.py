@@ -235,6 +235,20 @@ def test_what_is_missing_is_reported_in_a_line(
     assert reported.count("\n") == 1
 
 
+def test_a_base_without_weights_for_training_is_told_before_the_first_step(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    preset = tmp_path / "mine.toml"
+    preset.write_text(f'extends = "cpu"\nlanguage_model.model = "{base}"\n', encoding="utf-8")
+    given = arguments("kg_writer", questions, "--config", "cpu", "--base-preset", str(preset))
+    given.remove("--dry-run")
+    assert main(given) == 2
+    assert f"error: {base} has no weights for training: crag models fetch {base} --float16" in capfd.readouterr().err
+    assert not (tmp_path / "work").exists()
+
+
 @pytest.mark.parametrize("name", ["kg_writer", "kg_answerer"])
 def test_an_adapter_for_the_graph_needs_questions(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--dry-run"]) == 2

@@ -202,6 +202,20 @@ def test_a_full_disk_is_reported_in_one_line(world: World, monkeypatch: pytest.M
     assert "CRAG_MODELS_DIR" in error
 
 
+def test_certificates_that_are_not_there_are_named_and_not_the_disk(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", "https://127.0.0.1:9")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere.pem")
+    sources.hub_problem.cache_clear()
+    code, _, error = world.fetch("m")
+    assert code == 1
+    assert "hub: https://127.0.0.1:9 cannot be asked: " in error
+    assert "/nowhere.pem" in error
+    assert "CRAG_MODELS_DIR" not in error
+
+
 def test_a_damaged_package_in_the_cache_is_fetched_anew(world: World) -> None:
     world.fill(second=None)
     assert world.fetch("m")[0] == 1
@@ -223,6 +237,21 @@ def test_a_cache_that_is_a_loop_of_links_is_one_line(
     code, _, error = world.fetch("m")
     assert code == 2
     assert error.startswith(f"error: {loop}/cache: Too many levels of symbolic links; choose another")
+
+
+def test_a_cache_that_cannot_be_written_serves_what_it_has(world: World) -> None:
+    world.fill()
+    world.fetch("m")
+    lock = world.cache / "fetch.lock"
+    lock.unlink()
+    lock.mkdir()
+    code, out, error = world.fetch("m")
+    assert (code, error) == (0, "")
+    assert "m: already here" in out
+    code, _, error = world.fetch("extra")
+    assert code == 2
+    assert error.startswith(f"error: {lock}: ")
+    assert "choose another folder with CRAG_MODELS_DIR" in error
 
 
 def test_verify_finds_a_changed_byte_that_the_size_does_not_show(world: World) -> None:

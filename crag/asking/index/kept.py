@@ -11,6 +11,7 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from crag.asking.index.files import absolute_path
+from crag.core.places import expand_home, home_folder
 
 MOST_BYTES = 4_000_000_000
 """Of all indexes together; the one that was used longest ago goes first."""
@@ -34,8 +35,8 @@ def index_folder() -> Path:
     """The folder of all indexes: `$CRAG_INDEX_DIR`, else `~/.cache/crag-index`."""
     configured = os.environ.get("CRAG_INDEX_DIR")
     if configured:
-        return Path(configured).expanduser().absolute()
-    return Path.home() / ".cache" / "crag-index"
+        return expand_home(configured).absolute()
+    return home_folder() / ".cache" / "crag-index"
 
 
 def list_indexes() -> list[KeptIndex]:

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from crag.commands.ending import EXIT_INTERRUPTED, EXIT_UNUSABLE
 from crag.mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
+    """Import. Exit code: 0 complete, 2 something could not be imported, 130 interrupted."""
     parser = argparse.ArgumentParser(
         prog="crag graph import",
         description=__doc__,
@@ -41,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import_graph(options.folder, options.out, partial=options.partial)
     except (GraphError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return EXIT_UNUSABLE
     except KeyboardInterrupt:
         print("stopped; continue with the same command", file=sys.stderr)
-        return 130
+        return EXIT_INTERRUPTED
     return 0

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from crag.commands.ending import EXIT_UNUSABLE
 from crag.mock_api.server import LOOPBACK, build_server, listen, socket_url
 from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until interrupted. Exit code: 1 if the server could not start."""
+    """Serve until interrupted. Exit code: 2 if the server could not start."""
     options = _parse(arguments)
 
     # A daemon thread: it must not keep the process alive when the server ends by itself
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         listening = listen(options.host, options.port)
     except (GraphError, OSError, OverflowError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return EXIT_UNUSABLE
 
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
     with listening, suppress(KeyboardInterrupt):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.commands.command_line import command, parser_of
-from crag.weights.fetch import downloads_folder, fetch_lock, fetch_model, resolve, verification_problem
+from crag.weights.fetch import downloads_folder, fetch_lock, fetch_model, is_here, resolve, verification_problem
 from crag.weights.manifest import Group, cache_folder, find, load_manifest
 from crag.weights.preset_files import available_presets
 from crag.weights.sources import FetchError
@@ -114,9 +114,19 @@ def _verify_all(group: Group, root: Path) -> list[str]:
 
 def _fetch_all(group: Group, root: Path, *, float16: bool) -> list[str]:
     """Fetch all and return the required models that could not be fetched."""
+    missing: list[str] = []
+    for name in (*group.models, *group.optional):
+        # What is there needs no lock: the cache may be another user's, or on a file system that cannot be written.
+        if is_here(name, root, float16=float16):
+            print(f"{name}: already here ({root / name})")
+        else:
+            missing.append(name)
+    if not missing:
+        return []
+
     failed: list[str] = []
     with fetch_lock():
-        for name in (*group.models, *group.optional):
+        for name in missing:
             try:
                 fetch_model(name, root, float16=float16)
             except FetchError as error:

@@ -44,12 +44,14 @@ from crag.training.adapters import (
     REFUSALS,
     WRITER_FOLDS,
     adapters_not_yet_made,
+    check_trainable,
     extended_files,
     find_untrainable,
     longest_example,
     served_folder,
 )
 from crag.training.files import CARD_FILE
+from crag.weights.manifest import locate
 from crag.weights.preset_files import preset_file
 
 RECIPES = "crag/training/recipes.mk"
@@ -93,6 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.dry_run:
         return 0
 
+    # The last step tunes it, and would say so after hours
+    check_trainable(variables["BASE"], locate(variables["BASE"]))
     returncode = subprocess.run(make, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our recipe
     if returncode:
         say("finished steps are kept: the same command continues, --work names a folder for a new start")

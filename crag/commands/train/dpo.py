@@ -23,6 +23,7 @@ from crag.commands.train.lora import (
 )
 from crag.core.files import UserError, lock_folder
 from crag.engines.llm.local_engine import check_folders, model_folder
+from crag.training.adapters import check_trainable
 from crag.training.files import RunCard
 from crag.training.lora import PreferenceTraining
 from crag.training.preferences import read_pairs_of_answers
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
-    from crag.training.lora.model import check_tunable, check_weights
+    from crag.training.lora.model import check_tunable
     from crag.training.lora.preferences import tokenize_pairs, tune_preferences
 
     card = RunCard(options.out)
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pairs, held_out = select_examples(options, read_pairs_of_answers)
     base = model_folder(configuration.base)
     check_tunable(configuration.as_texts, base, options.device)
-    check_weights(configuration, base)
+    check_trainable(configuration.base, base)
     if options.start:
         _check_start(options, configuration.base)
 

@@ -15,6 +15,7 @@ from crag.commands.command_line import add_split_argument, argument_type, comman
 from crag.core.files import DatasetError, lock_folder
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split
+from crag.training.adapters import check_trainable
 from crag.training.files import ExampleT, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
 from crag.training.lora import LoraTraining
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
-    from crag.training.lora.model import check_tunable, check_weights
+    from crag.training.lora.model import check_tunable
     from crag.training.lora.run import tune
 
     card = RunCard(options.out)
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     base = model_folder(configuration.base)
     # Before tokenizing, which takes minutes
     check_tunable(configuration, base, options.device)
-    check_weights(configuration, base)
+    check_trainable(configuration.base, base)
 
     with lock_folder(options.out):
         steps, tokens = tune(configuration, examples, tuning_run(options, base))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from crag.core.cores import usable_cores
 from crag.engines.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
 from crag.settings import SettingsError
 from crag.weights.manifest import WeightsMissingError
@@ -88,13 +89,10 @@ def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an un
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as faults
 
-    # Without the variable onnxruntime uses all physical cores.
     options = onnxruntime.SessionOptions()
     # Its arena would keep the largest batch's memory, 13 MB an encoder, and is not faster
     options.enable_cpu_mem_arena = False
-    threads = os.environ.get(THREADS_VARIABLE, "")
-    if threads.isdigit():
-        options.intra_op_num_threads = int(threads)
+    options.intra_op_num_threads = _count_threads()
 
     providers = ["CPUExecutionProvider"]
     if device.startswith("cuda"):
@@ -105,6 +103,18 @@ def _open_session(graph_file: Path, device: str) -> Any:  # noqa: ANN401 - an un
     except (faults.InvalidProtobuf, faults.InvalidArgument, faults.InvalidGraph, faults.Fail) as error:
         cause = " ".join(str(error).split())
         raise WeightsMissingError(f"{graph_file}: damaged, get it again ({cause})") from None
+
+
+def _count_threads() -> int:
+    """Threads of a session; 0 is one on each physical core of the machine.
+
+    The library would take that also where a container has fewer cores, and try to run on others.
+    """
+    threads = os.environ.get(THREADS_VARIABLE, "")
+    if threads.isdigit():
+        return int(threads)
+    cores = usable_cores()
+    return cores if cores < (os.cpu_count() or 1) else 0
 
 
 class OnnxDenseEncoder(BatchedDenseEncoder):

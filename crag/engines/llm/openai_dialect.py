@@ -45,6 +45,8 @@ _STATUSES_OF_OTHER_CAUSES = frozenset({401, 402, 407, 408, 413, 429, 503, 529})
 
 _QUOTED_VALUE = re.compile(r"[\"']\w{1,40}[\"']\s?:\s?(?:-?\d|true|false|null|\{|\[\s?\{)", re.IGNORECASE)
 """A parameter as the request has it, which some servers quote; it is not what they complain of."""
+_REFUSED_VALUES = re.compile(r"\bnot support\b[^{}]{0,40}(?P<values>\{[^{}]{1,400}\})", re.IGNORECASE)
+"""Values that a server quotes because it refuses them: LiteLLM's "does not support parameters: {'top_p': 1.0}"."""
 _OFFER = re.compile(
     r"\bonly (?:the |these )?(?:following )?(?:parameters|params|fields|keys|properties|arguments)\b"
     r"|\b(?:supported|allowed|permitted|valid|known|available|accepted|recogni[sz]ed)\ "
@@ -58,7 +60,7 @@ _RARE_PARAMETERS = re.compile(r"log[\s_-]?prob|\b(?:requested|these|such|some) p
 _SYSTEM_ROLE = re.compile(
     r"""
       \b roles? \b
-    | \b system (?! [ ] (?: error | failure | overload ) )    # also "systemMessage"
+    | \b system (?! [ ] (?: error | failure | overload | memory | resource ) )    # also "systemMessage"
     | \b developer [ ] instruction
     | \b alternat (?: e | ing ) \b
     | \b first [ ] (?: message | turn ) \b
@@ -116,7 +118,8 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
         return [change for change in (Change.ROOM_FOR_THOUGHTS,) if change not in changed]
 
     # Of the whole body, as servers say it in different places; the names of what it would take are no complaint.
-    words = _QUOTED_VALUE.sub(" ", refusal.body)
+    refused_values = " ".join(match["values"] for match in _REFUSED_VALUES.finditer(refusal.body))
+    words = f"{refused_values} {_QUOTED_VALUE.sub(' ', refusal.body)}"
     complaint = _OFFER.split(words)[0]
     if refusal.parameter:
         complaint = f"{refusal.parameter} {refusal.words}" if refusal.parameter in body else complaint

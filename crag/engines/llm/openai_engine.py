@@ -222,6 +222,7 @@ class OpenAILanguageModel:
             except RefusedError as refusal:
                 if refusal.status in _HOPELESS:
                     raise EngineUnavailableError(self._at_server(refusal)) from None
+                log.warning("the first request failed: %s", self._at_server(refusal))
             finally:
                 telling.cancel()
 

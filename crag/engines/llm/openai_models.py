@@ -43,6 +43,11 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
 
     if len(names) == 1:
         return names[0]
+    if read_entries(listing) == []:
+        raise EngineUnavailableError(
+            f"the server at {address} has no model: load one there, or name one that it loads when asked, with "
+            f"{MODEL_VARIABLE}=NAME"
+        )
     reason = f" ({cause})" if cause else ""
     offered = describe_names(listing, names)
     offer = f"offers {offered}" if offered else f"does not say which models it has{reason}"

@@ -24,7 +24,7 @@ _SHORTEST_PAUSE = 0.25
 """A server that asks for less gets the usual pauses."""
 _MOST_CHARACTERS = 200
 
-_PASSING = frozenset({408, 409, 425, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530})
+_PASSING = frozenset({408, 409, 424, 425, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530})
 _GATEWAY = frozenset({502, 503, 504})
 _BUSY = frozenset({429, 529})
 _NOT_HERE = frozenset({404, 405})
@@ -55,6 +55,10 @@ _FAILED_TO_LOAD = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """It never will."""
+_MODEL_GONE = re.compile(
+    r"\bmodel (?:is |was )?unloaded\b|\bmodel has crashed\b|\boperation cancell?ed\b", re.IGNORECASE
+)
+"""What LM Studio says, with status 400, of a model that the next request loads again."""
 _OVERLOADED = re.compile(
     r"""
       overload | throttl | \b busy \b | \b at [ ] capacity \b | rate .? limit
@@ -83,6 +87,8 @@ _USED_UP = re.compile(
     r"insufficient.{0,3}(?:quota|balance|funds|credit)|billing|quota.{0,30}exceeded.{0,40}plan|payment|out of credits",
     re.IGNORECASE,
 )
+_DAY_USED_UP = re.compile(r"RequestsPerDay|TokensPerDay")
+"""In the names of Gemini's limits; the pause that stands beside them is that of a minute."""
 _DURATION_PART = re.compile(
     r"(?P<number>\d{1,9}(?:\.\d{1,9})?)\s?"
     r"(?P<unit>milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)(?![a-z])",
@@ -173,12 +179,15 @@ class RefusedError(Exception):
         """
         if self.is_loading:
             return self._asked_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
-        if not self.is_busy and self.status not in _PASSING:
+        may_pass = self.is_busy or self.status in _PASSING or _MODEL_GONE.search(self.body)
+        if not may_pass:
             return None
-        if _USED_UP.search(self.body):
+        requested_pause = self._asked_pause()
+        # Gemini names plan and billing also where a minute is used up, with the rest of the minute as the pause.
+        is_used_up = _DAY_USED_UP.search(self.body) or (requested_pause is None and _USED_UP.search(self.body))
+        if is_used_up:
             return None
 
-        requested_pause = self._asked_pause()
         usual_pause = min(_LONGEST_PAUSE, 0.5 * 2.0 ** (attempt - 2))
         if requested_pause is not None:
             # "Retry-After: 0" of a server that is still busy would be thousands of requests.
@@ -214,7 +223,7 @@ def read_message(body: str) -> str:
         >>> read_message('{"error": {"message": "no such model", "code": 404}}')
         'no such model'
     """
-    message = _find_message(_error_object(body))
+    message = _find_message(_inner_error(_error_object(body)))
     if message is None and is_page(body):
         title = _TITLE.search(body[:10_000])
         message = f"a web page{': ' + title['text'] if title else ''}"
@@ -264,6 +273,13 @@ def _error_object(body: str) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(reply, dict):
         return reply.get("error") or reply.get("Error") or reply
     return reply
+
+
+def _inner_error(error: object) -> object:
+    """The words of the server behind OpenRouter, whose own say only that it refused; without them the error itself."""
+    metadata = error.get("metadata") if isinstance(error, dict) else None
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    return raw if isinstance(raw, str) and raw.strip() else error
 
 
 def _find_message(error: object) -> str | None:

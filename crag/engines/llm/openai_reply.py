@@ -32,6 +32,8 @@ _KINDS_WITHOUT_TEXT = (
 
 _AT_LIMIT = re.compile(r"length|max_?(?:\w{1,12}_)?tokens|token_limit|context_window")
 """In a reason for the end, in small letters and with ``_`` for ``-``."""
+_NO_END = frozenset({"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"})
+"""Reasons after which no text is a fault."""
 _FILTERS = (
     "filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive",
     "refusal",
@@ -44,7 +46,7 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
 
     Its text is what the model says in the end, without thoughts (`crag.core.model_marks.final_text`), before the first
     of the `stop` strings, which a server may ignore. The name of the reason for its end does not matter, unless it is a
-    filter's.
+    filter's. A server may take the whole answer of a model that does not think for a thought: see `_read_text`.
     """
     if not body.strip():
         return Generation.failed("the server's reply is empty")
@@ -60,8 +62,8 @@ def read_reply(body: str, max_tokens: int, stop: Sequence[str] = ()) -> Generati
     except ValueError as error:
         return Generation.failed(f"the server's reply, an event stream, cannot be read: {error}")
 
-    text = end_before_stop(final_text(reply.choice.whole_text), stop)
     reason = (reply.choice.reason or "stop").lower()
+    text = end_before_stop(_read_text(reply, reason, max_tokens), stop)
     fault = _find_fault(reply.choice, text, reason)
     if fault:
         text = ""
@@ -91,6 +93,24 @@ def has_only_thoughts(body: str) -> bool:
     return is_cut and has_thoughts and not final_text(choice.whole_text).strip()
 
 
+def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
+    """What the model says in the end.
+
+    If the server has filed all as thoughts, the model has ended its turn and kept to the limit of an answer, that is
+    the answer: servers that look for thoughts do so with models that were told not to think.
+    """
+    choice = reply.choice
+    text = final_text(choice.whole_text)
+    # A turn may begin with blanks that followed a thought; those that continue a prompt are the model's.
+    if choice.text is None:
+        text = text.lstrip()
+    if text.strip() or choice.has_calls or choice.is_refusal or choice.error:
+        return text
+    has_ended = reason not in _NO_END and not _is_at_limit(reason)
+    is_short = reply.completion_tokens <= max_tokens
+    return final_text(choice.thoughts) if has_ended and is_short else text
+
+
 def _is_at_limit(reason: str) -> bool:
     """Whether a reason for the end says that the tokens were used up."""
     return _AT_LIMIT.search(reason.lower().replace("-", "_")) is not None
@@ -104,7 +124,7 @@ def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
         return None
     if choice.error:
         return f"the server ended with an error: {' '.join(clean(str(choice.error), max_characters=200).split())}"
-    if reason in {"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"}:
+    if reason in _NO_END:
         return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
     return "the model called a tool, of which none was offered, and wrote no text" if choice.has_calls else None
 
@@ -294,6 +314,12 @@ class _Choice(BaseModel):
         """Whether the model calls a tool."""
         message = self.message or self.delta
         return bool(message and (message.tool_calls or message.function_call))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the model says why it does not answer."""
+        message = self.message or self.delta
+        return bool(message and message.refusal)
 
     @property
     def thoughts(self) -> str:

@@ -5,6 +5,7 @@ import base64
 import json
 import logging
 import re
+import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
@@ -23,7 +24,7 @@ from crag.engines.llm.openai_models import describe_names, is_listing
 from crag.engines.llm.openai_refusal import USUAL_ATTEMPTS, RefusedError, read_error
 from crag.engines.llm.openai_reply import has_only_thoughts
 from crag.engines.llm.openai_stream import find_stream_error, is_event_stream
-from crag.engines.llm.openai_transport import Proxy, find_proxy, is_silence, open_connections
+from crag.engines.llm.openai_transport import Proxy, find_proxy, is_silence, open_connections, read_certificates
 from crag.settings import MODEL_VARIABLE
 
 log = logging.getLogger(__name__)
@@ -101,12 +102,16 @@ class Server:
     def _proxy(self) -> Proxy | None:
         return find_proxy(self._address)
 
+    @cached_property
+    def _certificates(self) -> ssl.SSLContext:
+        return read_certificates(self._address)
+
     def connect(self, deadline: Deadline, most_seconds: float = float("inf")) -> AbstractAsyncContextManager[Client]:
         """A client for one call of the engine: its connections belong to the event loop of that call.
 
         A request of it takes at most the deadline's time, and `most_seconds`.
 
-        Raises EngineUnavailableError: the environment names a proxy that cannot be used.
+        Raises EngineUnavailableError: the environment names a proxy or certificates that cannot be used.
         """
         seconds = max(0.001, min(deadline.remaining, most_seconds))
         return openai.AsyncOpenAI(
@@ -114,7 +119,7 @@ class Server:
             base_url=self.base_url,
             max_retries=0,  # `_send_until_answered` repeats
             timeout=openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
-            http_client=open_connections(self._proxy),
+            http_client=open_connections(self._proxy, self._certificates),
         )
 
     # --- messages ----------------------------------------------------------------------------------------------------

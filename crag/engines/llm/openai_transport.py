@@ -4,6 +4,7 @@ import ipaddress
 import json
 import os
 import re
+import ssl
 import urllib.request
 import zlib
 from collections.abc import AsyncIterator
@@ -32,6 +33,7 @@ _LONGEST_END = 20
 _STAYS_A_POST = {301: 308, 302: 307}
 """Redirects after which a client would ask with GET, without the question -> those that keep the method."""
 _OWN_KEY_HEADER = "api-key"
+_CERTIFICATES = "SSL_CERT_FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,27 @@ def _is_exempt(host: str, port: int | None) -> bool:
     return False
 
 
-def open_connections(proxy: Proxy | None) -> httpx2.AsyncClient:
-    """A client whose replies are bounded. The environment gives its certificates, and no proxy but this one."""
+def read_certificates(address: ServerAddress) -> ssl.SSLContext:
+    """The certificates to trust: those that the environment names, else the usual ones.
+
+    Raises EngineUnavailableError: those of the environment cannot be read, and the address needs some.
+    """
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        # Variables that an environment has left behind are no concern of a server that does not encrypt.
+        if address.url.scheme == "http":
+            return httpx2.create_ssl_context(trust_env=False)
+        file = os.environ.get(_CERTIFICATES, "")
+        raise EngineUnavailableError(
+            f"{_CERTIFICATES}={file}: the certificates to trust cannot be read: {error.strerror or error}"
+        ) from None
+
+
+def open_connections(proxy: Proxy | None, certificates: ssl.SSLContext) -> httpx2.AsyncClient:
+    """A client whose replies are bounded. The environment names no other proxy to it."""
     transport = httpx2.AsyncHTTPTransport(
+        verify=certificates,
         # One connection a request: a server with one thread would wait for the next request of the first connection
         # while others wait for the server.
         limits=httpx2.Limits(max_keepalive_connections=0),

@@ -17,7 +17,7 @@ from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.configured_server import configured_key, configured_url
 from crag.engines.llm.openai_address import ServerAddress, parse_address
 from crag.engines.llm.openai_models import read_entries
-from crag.engines.llm.openai_transport import find_proxy
+from crag.engines.llm.openai_transport import find_proxy, read_certificates
 from crag.settings import OpenAIEngine
 
 SECONDS = 5.0
@@ -89,7 +89,10 @@ def describe_listed_model(listing: str, name: str) -> str | None:
 
 
 def _client(address: ServerAddress, key: str) -> httpx2.Client:
-    """A client that logs in as the address says, else with the key. Raises EngineUnavailableError: of a proxy."""
+    """A client that logs in as the address says, else with the key.
+
+    Raises EngineUnavailableError: of a proxy or certificates.
+    """
     proxy = find_proxy(address)
     return httpx2.Client(
         timeout=SECONDS,
@@ -98,7 +101,7 @@ def _client(address: ServerAddress, key: str) -> httpx2.Client:
         headers={} if address.user else {"Authorization": f"Bearer {key}"},
         follow_redirects=True,
         # The same way as the questions go: the library would not start for a proxy that NO_PROXY exempts
-        transport=httpx2.HTTPTransport(proxy=proxy.url if proxy else None),
+        transport=httpx2.HTTPTransport(verify=read_certificates(address), proxy=proxy.url if proxy else None),
     )
 
 

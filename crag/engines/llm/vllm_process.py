@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,8 +61,10 @@ class VllmProcess:
     """
 
     def __init__(self) -> None:
+        # vLLM's processes talk through sockets whose files it leaves behind.
+        self._sockets = tempfile.TemporaryDirectory(prefix="vllm-", ignore_cleanup_errors=True)
+        environment = {**_ENVIRONMENT, "VLLM_RPC_BASE_PATH": self._sockets.name, **os.environ}
         # Standard output belongs to the evaluator
-        environment = {**_ENVIRONMENT, **os.environ}
         self._process, self._connection, self._log = start_piped(_COMMAND, environment, logs_output=True)
 
     def start(self, request: Mapping[str, object], deadline: Deadline) -> None:
@@ -100,6 +103,7 @@ class VllmProcess:
                 self._process.wait(_CLOSE_SECONDS)
         self._kill()
         self._log.close()
+        self._sockets.cleanup()
 
     def _kill(self) -> None:
         # Also without the leader: a worker that hangs outlives it.

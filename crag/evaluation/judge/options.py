@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.core.files import UserError
+from crag.core.places import home_folder
 from crag.core.text import without_credentials
 from crag.evaluation.judge.base import Judge
 from crag.evaluation.judge.llm import LanguageModelJudge
@@ -167,5 +168,5 @@ def cost_line(judge: Judge) -> str | None:
 
 def default_cache_file() -> Path:
     """Verdicts of language models, in the user's cache folder."""
-    folder = os.environ.get("XDG_CACHE_HOME", "").strip() or Path.home() / ".cache"
+    folder = os.environ.get("XDG_CACHE_HOME", "").strip() or home_folder() / ".cache"
     return Path(folder) / "crag-judge" / "verdicts.jsonl"

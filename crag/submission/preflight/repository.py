@@ -268,7 +268,7 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     location = folder.paths[0]
     path = location.relative_to(root).as_posix() if location.is_relative_to(root) else str(location)
 
-    problem = folder.problem
+    problem = folder.fault
     pointers = [name for name in folder.files if is_pointer(location / name)]
     if pointers:
         problem = f"a Git LFS pointer, the contents are not here: {first_few(pointers)}; git lfs pull"

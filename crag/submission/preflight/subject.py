@@ -2,6 +2,7 @@
 
 import enum
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,11 @@ LARGE = 5_000_000
 """Bytes: a copy links files from this size on, such as weights."""
 GIT_SECONDS = 120.0
 """Time limit of one git command."""
+_HOOK_VARIABLES = frozenset({
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+})  # fmt: skip
+"""What git sets for a hook, perhaps of another repository; it would go before the folder in which git is started."""
 
 
 class NotApplicableError(Exception):
@@ -171,6 +177,7 @@ class Subject:
                 encoding="utf-8",
                 errors="replace",
                 timeout=GIT_SECONDS,
+                env={name: value for name, value in os.environ.items() if name not in _HOOK_VARIABLES},
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NotApplicableError(f"git cannot be run: {error}") from None

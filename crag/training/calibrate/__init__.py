@@ -97,7 +97,9 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
                 _check_candidates(Record(f"{folder / TRACES}, question {key.interaction_id}", run.traces[key]))
                 questions.append(FinishedQuestion(row, run.traces[key], gold_answers(row)))
     except DatasetError as error:
-        raise DatasetError(f"{error}; {_AGAIN}") from None
+        # Of a folder that is not there the name is wrong, not the run.
+        advice = f"; {_AGAIN}" if folder.is_dir() else ""
+        raise DatasetError(f"{error}{advice}") from None
 
     if not any("candidates" in question.trace for question in questions):
         raise DatasetError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')

@@ -237,14 +237,6 @@ def _check_base(settings: LoraTraining, base: Path) -> None:
         )
 
 
-def check_weights(settings: LoraTraining, base: Path) -> None:
-    """Raise WeightsMissingError if the base has no weights that can be tuned: int8 weights cannot."""
-    if not any(base.glob("*.safetensors")):
-        raise WeightsMissingError(
-            f"{base} has no weights for training: crag models fetch {settings.base} --float16 adds them"
-        )
-
-
 def check_targets(settings: LoraTraining, base: Path) -> None:
     """Raise SettingsError if the base lacks a layer of the settings, or has one that cannot be tuned."""
     model = _build_without_weights(base)

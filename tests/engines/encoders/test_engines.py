@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from crag.engines.encoders import load_dense_encoder
+from crag.engines.encoders import load_dense_encoder, onnx
 from crag.engines.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, read_pooling
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
 from crag.weights.manifest import WeightsMissingError, locate
@@ -146,3 +146,23 @@ def test_token_offsets_point_into_the_text(engine: str) -> None:
     assert [text[start:end] for start, end in offsets][:2] == ["Zürich", ","]
     assert len(offsets) > 600  # not cut at the model's maximum
     assert all(before[1] <= after[0] for before, after in pairwise(offsets))
+
+
+@pytest.mark.parametrize(
+    ("usable", "variable", "threads"), [(8, "", 0), (3, "", 3), (1, "", 1), (3, "2", 2), (8, "2", 2)]
+)
+def test_a_session_has_no_more_threads_than_a_container_has_cores(
+    monkeypatch: pytest.MonkeyPatch, usable: int, variable: str, threads: int
+) -> None:
+    """0: the library takes the machine's physical cores."""
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr(onnx, "usable_cores", lambda: usable)
+    monkeypatch.setenv(onnx.THREADS_VARIABLE, variable)
+    options: list[Any] = []
+
+    def open_session(_: str, session_options: Any, providers: list[str]) -> None:
+        options.append(session_options)
+
+    monkeypatch.setattr("onnxruntime.InferenceSession", open_session)
+    onnx._open_session(Path("model.onnx"), "cpu")
+    assert options[0].intra_op_num_threads == threads

@@ -146,6 +146,20 @@ def test_a_certificate_of_its_own_is_refused_and_can_be_trusted(
         assert ask(f"https://{host}/v1") == "Ida Larsen"
 
 
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_certificates_that_cannot_be_read_matter_only_where_the_server_encrypts(
+    server: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    file = tmp_path / "certificates.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    server.expect_request("/v1/chat/completions").respond_with_data(REPLY)
+    assert ask(server.url_for("/v1")) == "Ida Larsen"
+    with pytest.raises(EngineUnavailableError, match=f"SSL_CERT_FILE={file}: the certificates to trust cannot be read"):
+        model_at("https://127.0.0.1:9/v1").warm_up()
+
+
 @pytest.fixture
 def server() -> Iterator[HTTPServer]:
     with HTTPServer(threaded=True) as server:

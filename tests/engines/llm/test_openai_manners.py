@@ -140,6 +140,10 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
     (400, "Input should be 'user', 'assistant' or 'tool'", has_system, "role system"),
     (400, '{"error": {"message": "Could not finish because max_tokens or model output limit was reached."}}',
      lambda body: body["max_tokens"] < 1000, "spends its tokens on thoughts"),
+    (400, '{"error": {"message": "UnsupportedParamsError: x does not support parameters: {\'top_p\': 1.0}, for m"}}',
+     lambda body: "top_p" in body, "refuses top_p"),
+    (400, '{"error": {"message": "does not support parameters: {\'max_tokens\': 20}; to drop: drop_params: true"}}',
+     has_limit, RENAMED),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
 ]  # fmt: skip
@@ -240,6 +244,11 @@ def test_an_unknown_model_is_told_with_those_that_there_are(server: HTTPServer, 
         ('{"Message": "User is not authorized"}', "status 400: User is not authorized"),
         ('{"detail": {"error": {"message": "deep"}}}', "status 400: deep"),
         (json.dumps({"error": {"message": '{"error": {"message": "quoted"}}'}}), "status 400: quoted"),
+        (
+            '{"error": {"message": "Provider returned error", "metadata": {"raw": "{\\"error\\": \\"one image\\"}"}}}',
+            "status 400: one image",
+        ),
+        ('{"error": {"message": "no", "metadata": {"raw": ""}}}', "status 400: no"),
         ("Client sent an HTTP request to an HTTPS server.", "(write https:// in CRAG_TEST_URL)"),
     ],
 )
@@ -286,8 +295,16 @@ REMAINING = [
     (404, '{"error": "model \\"m\\" not found"}', 'status 404: model "m" not found', 1),
     (501, "not here", "status 501: not here", 1),
     (429, "your quota is used up: see billing", "status 429", 1),
+    (429, '{"message": "Please retry in 7s", "quotaId": "GenerateRequestsPerDayPerProject"}', "status 429", 1),
     (502, "<html><title>Bad gateway</title></html>", "status 502: a web page: Bad gateway", 3),
     (200, '{"error": {"message": "no memory", "code": 500}}', "status 500: no memory", 3),
+    (500, '{"error": {"message": "more system memory is needed"}}', "status 500: more system memory", 3),
+    (424, '{"error": "Request failed during generation"}', "status 424: Request failed", 3),
+    (400, '{"error": "Model is unloaded."}', "status 400: Model is unloaded.", 3),
+    (400, '{"error": "The model has crashed without additional information."}', "status 400: The model has", 3),
+    (400, '{"error": {"message": "Failed to load model. Error: Operation canceled."}}', "status 400: Failed", 3),
+    (400, '{"error": {"message": "Failed to load model. Error: no such file."}}', "status 400: Failed", 1),
+    (400, '{"error": {"message": "model is not loaded", "code": 400}}', "status 400: model is not loaded", 1),
 ]
 
 
@@ -313,6 +330,7 @@ LOADING = [
     (429, {"retry-after-ms": "250"}, "slow down", [0.25] * 5),
     (429, {}, '{"error": {"details": [{"retryDelay": "34s"}]}}', [34.0] * 5),
     (429, {}, "Please try again in 1.5s", [1.5] * 5),
+    (429, {}, "quota exceeded, check your plan and billing details. Please retry in 7s", [7.0] * 5),
     (503, {"Retry-After": "2"}, "busy", [2.0] * 5),
     (429, {"Retry-After": "0"}, "slow down", [0.5, 1.0, 2.0, 4.0, 8.0]),
     (529, {}, "overloaded", [0.5, 1.0, 2.0, 4.0, 8.0]),
@@ -457,6 +475,20 @@ def test_a_key_or_model_that_a_server_never_takes_ends_the_start(server: HTTPSer
     serve(server, lambda *_: Response("no such model or key", status))
     with pytest.raises(EngineUnavailableError, match=rf"the server at http.* answered with status {status}: no such"):
         model_at(server.url_for("/v1")).rehearse(ASKED)
+
+
+def test_a_first_request_that_fails_is_told_at_the_start(server: HTTPServer, caplog: pytest.LogCaptureFixture) -> None:
+    serve(server, lambda *_: Response('{"error": {"message": "model is not loaded"}}', 400))
+    model_at(server.url_for("/v1")).rehearse(ASKED)
+    [line] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert line.startswith("the first request failed: the server at http")
+    assert line.endswith("answered with status 400: model is not loaded")
+
+
+def test_a_server_without_a_model_is_told_from_one_that_does_not_say(server: HTTPServer) -> None:
+    server.expect_request("/v1/models").respond_with_json({"object": "list", "data": []})
+    with pytest.raises(EngineUnavailableError, match="has no model: load one there"):
+        model_at(server.url_for("/v1"), model="").warm_up()
 
 
 def test_a_refused_key_is_told_where_the_list_of_models_is_asked_for(server: HTTPServer) -> None:

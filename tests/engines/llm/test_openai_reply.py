@@ -63,9 +63,7 @@ def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reas
     "message",
     [
         {"content": None, "refusal": "I cannot help."},
-        {"content": None, "reasoning_content": "She did, I think."},
-        {"content": "", "reasoning": "She did, I think."},
-        {"reasoning_content": "She did, I think."},
+        {"content": None, "refusal": "I cannot help.", "reasoning_content": "She did, I think."},
         {"content": []},
         {"content": [{"type": "thinking", "thinking": "She did."}]},
     ],
@@ -73,6 +71,26 @@ def test_a_text_is_used_whatever_its_end_is_called_unless_a_filter_ended_it(reas
 def test_a_reply_without_a_text_is_empty_and_no_fault(message: dict[str, Any]) -> None:
     generation = read_reply(body_of(message, finish_reason="stop"), 20)
     assert (generation.text, generation.finish_reason) == ("", "stop")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "reasoning_content": "Ida Larsen"},
+        {"content": "", "reasoning": "Ida Larsen"},
+        {"reasoning_content": "Ida Larsen"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("reason", "tokens", "text"),
+    [("stop", 2, "Ida Larsen"), ("stop", 0, "Ida Larsen"), ("stop", 21, ""), ("length", 20, ""), ("abort", 2, "")],
+)
+def test_an_answer_that_a_server_files_as_a_thought_counts_if_it_is_whole_and_as_short_as_one(
+    message: dict[str, Any], reason: str, tokens: int, text: str
+) -> None:
+    choice = {"message": message, "finish_reason": reason}
+    body = json.dumps({"choices": [choice], "usage": {"completion_tokens": tokens}})
+    assert read_reply(body, 20).text == text
 
 
 def test_a_text_behind_a_mark_that_the_server_overlooked_is_found() -> None:
@@ -234,6 +252,15 @@ def test_counts_may_be_floats() -> None:
 
 def test_blanks_and_a_mark_of_order_before_the_body_are_skipped() -> None:
     assert read_reply("\ufeff\n\n  " + body_of({"content": "Ida Larsen"}), 20).text == "Ida Larsen"
+
+
+@pytest.mark.parametrize(
+    ("choice", "text"), [({"message": {"content": "\n\nIda\n\nShe"}}, "Ida"), ({"text": "\n\nIda\n\nShe"}, "")]
+)
+def test_blanks_before_a_turn_are_no_stop_string_and_those_behind_a_prompt_are(
+    choice: dict[str, Any], text: str
+) -> None:
+    assert read_reply(json.dumps({"choices": [choice]}), 20, ("\n\n",)).text == text
 
 
 def test_an_ignored_stop_string_cuts_here() -> None:

@@ -95,6 +95,18 @@ def test_texts_come_back_and_nothing_is_printed(engine: Build, capfd: pytest.Cap
     assert capfd.readouterr() == ("", "")
 
 
+def test_no_file_of_its_sockets_is_left(engine: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.delenv("VLLM_RPC_BASE_PATH", raising=False)
+    model = engine(start="open(os.environ['VLLM_RPC_BASE_PATH'] + '/socket', 'w').close()")
+    model.warm_up()
+    assert list(folder.glob("*/socket"))
+    model.close()
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("start", "said"),
     [

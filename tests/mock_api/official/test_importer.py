@@ -69,7 +69,7 @@ def test_the_large_rebuilt_graph_survives_the_round_trip(real_graph: Path, tmp_p
 
 
 def fails(files: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    assert main([str(files), "--out", str(out), *more]) == 1
+    assert main([str(files), "--out", str(out), *more]) == 2
     message = capsys.readouterr().err
     assert message.startswith("error: ")
     assert message.count("\n") == 1

@@ -193,3 +193,12 @@ def test_what_stands_in_for_parts_of_ones_own_is_said(tree: Path, checked: Check
 
 def test_memory_is_not_asked_of_a_preset_for_a_cpu(tree: Path, checked: Checked) -> None:
     assert "runs on a CPU" in str(checked("memory", tree, preset="cpu").skipped)
+
+
+def test_a_hook_of_another_repository_does_not_hide_the_tree(
+    clean_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet", "other")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/other-index")
+    assert "aicrowd.json" in Subject(clean_tree).tracked

@@ -107,7 +107,7 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
     git(tiny, "rm", "--quiet", "--cached", str(config), str(folder / "adapter_config.json"))
     model, adapter = checked("weights", tiny).of(Level.ERROR)
     assert "models/weights/tiny/c.json is missing" in model.problem
-    assert "adapter_config.json is missing" in adapter.problem
+    assert adapter.problem.endswith("adapter_config.json is missing."), "the remedy stands in its own line"
     assert "or write tuned = false as the first line of the preset" in adapter.remedy
     assert "adapters missing: own; tuned = false pushes the base" in checked("weights", tiny).findings[-1].problem
     assert f"on this machine it is in {folder}" in adapter.remedy

@@ -54,6 +54,7 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
     always = write_run(tmp_path / "always", sure, answers)
     out = ["--out", str(tmp_path / "model.json")]
     for arguments, message in [
+        ([str(tmp_path / "nowhere"), *out], "nowhere: there is no such folder; expected one written by local_eval"),
         ([str(silent), *out], "at least 10 answers of one kind (web, graph) are needed"),
         ([str(always), *out], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
         ([str(always), *out, "--judge", "llm"], "llm judge"),
@@ -66,4 +67,5 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
         assert reported.startswith("error: ")
         assert message in reported
         assert reported.count("\n") == 1
+        assert "again" not in reported
     assert not (tmp_path / "model.json").exists()
