@@ -50,6 +50,20 @@ def read(sheet: str, body: str, method: str) -> str:
         (".l{float:left}", "<span class=l>Toll</span><span class=l>free</span>", "Toll free"),
         (".f{display:flex}", "<div class=f><span>Born</span><span>1969</span></div>", "Born 1969"),
         (".f{display:grid}", "<div class=f><span>$</span><span>19</span>(<b>net</b>)</div>", "$19 (net)"),
+        (".f{display:flex}", "<div class=f><div>Ajax</div><div>2</div><div>1</div></div>", "Ajax 2 1"),
+        (".f{display:flex}", "<ul class=f><li>Folk<li>Jazz</ul>", "Folk\nJazz"),
+        (".f{display:flex}", "<div class=f><div><p>Ajax<p>2</div><div>1</div></div>", "Ajax\n2\n1"),
+        (".f{display:flex;flex-direction:column}", "<div class=f><b>Ajax</b><b>2</b></div>", "Ajax\n2"),
+        (".s div{display:inline-block}", "<div class=s><div>Ajax</div><div>2</div><div>1</div></div>", "Ajax 2 1"),
+        ("dt,dd{display:inline}", "<dl><dt>Length:</dt><dd>9 m</dd></dl>", "Length: 9 m"),
+        # line ends
+        (".p{white-space:pre-line}", "<div class=p>The boat\nis <b>red\nnow</b></div>", "The boat\nis red\nnow"),
+        ("pre{white-space:normal}", "<pre>The boat\nis red</pre>", "The boat is red"),
+        (".p{white-space:pre-wrap} b{white-space:normal}", "<div class=p>7\n8 <b>9\n10</b></div>", "7\n8 9 10"),
+        # letters from right to left
+        (".r{unicode-bidi:bidi-override;direction:rtl}", "at <b class=r>on.elpmaxe@adi</b>.", "at ida@example.no."),
+        ("", "at <bdo dir=RTL>on.elpmaxe@adi</bdo> <bdo>ab</bdo>", "at ida@example.no ab"),
+        # tables
         (".t{display:table}.r{display:table-row}.c{display:table-cell}", DIV_TABLE, "A | 1\nB | 2"),
         # the numbers of lists
         (".l{list-style:none}", "<ol class=l><li>Ann<li>Bo</ol>", "Ann\nBo"),
@@ -65,6 +79,24 @@ def read(sheet: str, body: str, method: str) -> str:
         (".n::before{content:'x';font-family:my-icons}", "<b class=n>7</b>", "7"),
         (".n::before{content:attr(title)} .n::after{content:'x';display:none}", "<b class=n title=x>7</b>", "7"),
         ("q:before,q:after{content:'';content:none}", "a <q>b</q>", "a b"),
+        # what hides letters, until an element inside shows its own
+        (".h{visibility:hidden}", "<div class=h>7<p style='visibility:visible'>9</p></div>", "9"),
+        (".h{font-size:0} li{font-size:16px}", "<ul class=h>7<li>8<li>9</ul>", "8\n9"),
+        (".h{font-size:0} b{font-size:2em}", "<p class=h><b>7</b></p>9", "9"),
+        (".h{font:0/0 a}", "<p class=h>7<b style='font:bold 14px a'>9</b>", "9"),
+        (".h{color:transparent} b{color:#222}", "<h2 class=h>7<b>9</b></h2>", "9"),
+        (".h{text-indent:-999em}", "<div class=h>7<p style='text-indent:0'>9</p></div>", "9"),
+        (".h{display:none}", "<div class=h>7<p style='display:block'>8</p></div>9", "9"),
+        (
+            ".h{visibility:hidden}",
+            "<table><tr><td>1<td class=h>2<td>3<tr><td>4<td>5<td>6",
+            "1 | | 3\n4 | 5 | 6",
+        ),
+        (".g{background-clip:text;color:transparent}", "<h2 class=g>9</h2>", "9"),
+        # what fades in
+        (".f{opacity:0;animation:in 1s forwards}", "<p class=f>9", "9"),
+        (".f{visibility:hidden;transform:scale(0);animation-name:in}", "<p class=f>9", "9"),
+        (".f{opacity:0;animation:none}", "<p class=f>7<p>9", "9"),
         # which rule wins
         (".e{vertical-align:super}", "10<b class=e style='vertical-align:baseline'>6</b>", "106"),
         (".e{vertical-align:super!important}", "10<b class=e style='vertical-align:baseline'>6</b>", "10^6"),
@@ -86,6 +118,17 @@ def read(sheet: str, body: str, method: str) -> str:
         # which rules count
         ("@media screen{.e{vertical-align:super}} @media print{.e{display:none}}", "10<b class=e>6</b>", "10^6"),
         ("@media (max-width:600px){.e{display:none}}", "10<b class=e>6</b>", "106"),
+        ("@media only screen and (min-width:48em){.e{display:none}}", "10<b class=e>6</b>", "10"),
+        ("@media (400px <= width < 1000px), (width > 80rem){.e{display:none}}", "10<b class=e>6</b>", "106"),
+        ("@media (width >= 60rem){.e{display:none}}", "10<b class=e>6</b>", "10"),
+        ("@media (prefers-color-scheme:dark){.e{display:none}}", "10<b class=e>6</b>", "106"),
+        ("@media not print{.e{display:none}}", "10<b class=e>6</b>", "10"),
+        ("@media print, (hover:hover){.e{display:none}}", "10<b class=e>6</b>", "10"),
+        ("@supports (a:b){@media (min-width:9px){.e{display:none}} .f{top:0}}", "10<b class=e>6</b>", "10"),
+        ("@supports not (a:b){.e{display:none}}", "10<b class=e>6</b>", "106"),
+        ("@layer a,b; @layer a{.e{display:none}}", "10<b class=e>6</b>", "10"),
+        (".e{display:none} @media (min-width:9px){.e{display:inline}}", "10<b class=e>6</b>", "106"),
+        ("", "<style media='(max-width:9px)'>.e{display:none}</style>10<b class=e>6</b>", "106"),
         ("<!-- .e{vertical-align:super} -->", "10<b class=e>6</b>", "10^6"),
         ("", "<!--[if mso]><style>.e{display:none}</style><![endif]-->10<b class=e>6</b>", "106"),
         ("", "<link rel=stylesheet href=a><style>sup{vertical-align:baseline}</style>10<sup>6</sup>", "10^6"),
