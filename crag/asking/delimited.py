@@ -16,6 +16,10 @@ _LEAST_SHARE = 0.8
 """Of the rows that have equally many cells, if the separator is right."""
 _MOST_OPEN_QUOTES = 20
 """Of a file; behind more of them quotation marks are read as signs like others."""
+_ESCAPED_QUOTE = re.compile(r"\\\"(?!\s*(?:[,;|\t\r\n]|\Z))")
+"""A quotation mark within a cell, as MySQL writes it; before a separator the backslash may end a path."""
+_TEXT_FORMULA = re.compile(r'="([^"]*)"')
+"""A cell that Excel is to read as text: ``="0012"``."""
 _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 """The first line of some files of Excel."""
 
@@ -27,6 +31,15 @@ def read_rows(text: str, suffix: str = "") -> list[list[str]]:
     [['name', 'price'], ['lamp', '2,50']]
     """
     text = text.removeprefix("\ufeff")
+    if _ESCAPED_QUOTE.search(text):
+        text = text.replace('\\"', '""')
+    rows = _read(text, suffix)
+    if '="' in text:
+        rows = [[_TEXT_FORMULA.sub(r"\1", cell) for cell in row] for row in rows]
+    return rows
+
+
+def _read(text: str, suffix: str) -> list[list[str]]:
     named = _NAMED_SEPARATOR.match(text)
     if named:
         return _split(text[named.end() :], named[1])
