@@ -12,6 +12,7 @@ from email.message import Message
 from itertools import pairwise
 from typing import NamedTuple
 
+from crag.asking.calendars import calendar_lines, is_calendar
 from crag.asking.decoding import decode
 from crag.asking.reading_process import UnreadableFileError
 from crag.asking.wrapped_lines import join_flowed_lines, join_wrapped_lines, to_paragraphs
@@ -244,6 +245,8 @@ def _read_text(part: Message) -> _Text:
     is_part_of_none = part.get_content_maintype() == "multipart"
     if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
         return _Text(text, is_form_in_html=True)
+    if is_calendar(text):
+        return _Text(to_paragraphs(calendar_lines(text)))
     if str(part.get_param("format", "")).lower() == "flowed":
         return _Text(to_paragraphs(join_flowed_lines(text, is_blank_lost=part.get_param("delsp") == "yes")))
     return _Text(to_paragraphs(join_wrapped_lines(text)))

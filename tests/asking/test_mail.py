@@ -171,6 +171,10 @@ Final-Recipient: rfc822; ann@example.org
         ("From: a@b\nContent-Type: text/plain; charset=us-ascii\n\nFrühstück € 5".encode(), ["Frühstück € 5"]),
         ("\ufeff\n\nFrom: a@b\nContent-Type: text/html\n\n<p>8642</p>".encode(), ["From: a@b", "8642"]),
         (b"From: a@b\nContent-Type: text/calendar\n\nSUMMARY:Regatta", ["SUMMARY:Regatta"]),
+        (
+            b"From: a@b\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nDTSTART:20240504\nSUMMARY:Regatta of\n  Oslo",
+            ["start: 2024-05-04", "event: Regatta of Oslo"],
+        ),
     ],
 )
 def test_no_text_of_a_mail_is_lost(tmp_path: Path, content: bytes, last_lines: list[str]) -> None:

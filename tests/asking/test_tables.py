@@ -137,8 +137,19 @@ def test_a_table_of_word_has_names_over_several_columns() -> None:
         ('name,said\n"Ida","He said \\"hi, all\\""\n', [["name", "said"], ["Ida", 'He said "hi, all"']]),
         ('path,n\n"C:\\boats\\",5\n', [["path", "n"], ["C:\\boats\\", "5"]]),
         ('code,name\n="0012",Ida\n"=""007""",Ole\n', [["code", "name"], ["0012", "Ida"], ["007", "Ole"]]),
+        (
+            "Account;NO93\nPeriod;May\n\nDate;Text;Amount\n04.05.2023;Shop;-12,50\n05.05.2023;Pay;3000,00\n",
+            [
+                ["Account", "NO93"],
+                ["Period", "May"],
+                [],
+                ["Date", "Text", "Amount"],
+                ["04.05.2023", "Shop", "-12,50"],
+                ["05.05.2023", "Pay", "3000,00"],
+            ],
+        ),
     ],
-    ids=["escaped quotation marks", "a path ends with a backslash", "text for Excel"],
+    ids=["escaped quotation marks", "a path ends with a backslash", "text for Excel", "facts above the table"],
 )
 def test_rows_of_other_programs(text: str, rows: list[list[str]]) -> None:
     assert read_rows(text) == rows
