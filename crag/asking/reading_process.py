@@ -17,7 +17,7 @@ MEMORY_BYTES = 3 << 30
 """Of the process: a file that needs more ends it, not the machine."""
 
 NEW_OBJECTS = 1_000_000
-"""After so many the process looks for objects that nobody uses: after 700, as is usual, Markdown takes twice as long."""
+"""After so many it looks for objects that nobody uses. After 700, as is usual, Markdown takes twice as long."""
 
 _REMEDIES = {"MemoryError": "it needs too much memory; split it"}
 PACKAGE_REMEDIES = {

@@ -276,6 +276,8 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
 
     if element.style.after is not None and not unseen_by:
         _add_generated(element, element.style.after)
+    if element.style.boxes and element.style.boxes_are_reversed:
+        element.children.reverse()
     if element.holds_formula and not _FORMULA_BOXES.isdisjoint(element.get("class").split()):
         _keep_formula(element)
     if element.style.table_part == "table":

@@ -53,7 +53,7 @@ class Style:
         flow: How it stands to the words before it.
         script: How high it stands.
         table_part: The name of the element of a table that it is shown as, or "".
-        boxes: How elements inside it stand, if they are boxes.
+        boxes: How elements inside it stand, if they are boxes; `boxes_are_reversed`: the last one comes first.
         keeps_lines: Whether line ends of its text are seen; None if it does not say.
         is_reversed: Its text is written from right to left, letter by letter.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
@@ -67,6 +67,7 @@ class Style:
     script: Script = Script.LEVEL
     table_part: str = ""
     boxes: Boxes = ""
+    boxes_are_reversed: bool = False
     keeps_lines: bool | None = None
     is_reversed: bool = False
     list_style: str = ""
@@ -172,6 +173,7 @@ class PageStyles:
             script=_read_script(declarations),
             table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
             boxes=_read_boxes(declarations),
+            boxes_are_reversed=_read_direction(declarations).endswith("-reverse"),
             keeps_lines=_read_keeps_lines(declarations),
             is_reversed=_is_reversed(declarations),
             list_style=_read_list_style(declarations),
@@ -217,6 +219,7 @@ def _read_own(name: str, attributes: Attributes) -> str:
 
 _NOTHING = Block({}, {})
 _OWN_LINES = re.compile(r"block|flex|grid|list-item|table|flow-root")
+_WRAPS = re.compile(r"(?:nowrap|wrap-reverse|wrap)\Z")
 _HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|(grid))")
 _KEEPS_LINES = re.compile(r"pre|break-spaces")
 TABLE_PARTS = {
@@ -263,8 +266,13 @@ def _read_boxes(declarations: Declarations) -> Boxes:
         return ""
     if holds[1]:
         return "grid"
-    direction = declarations.get("flex-direction") or declarations.get("flex-flow", "")
-    return "column" if direction.startswith("column") else "row"
+    return "column" if _read_direction(declarations).startswith("column") else "row"
+
+
+def _read_direction(declarations: Declarations) -> str:
+    """The direction of boxes, such as ``row-reverse``; "" if none is set."""
+    written = declarations.get("flex-direction") or declarations.get("flex-flow", "")
+    return _WRAPS.sub("", written)  # no blank is between the two
 
 
 def _read_keeps_lines(declarations: Declarations) -> bool | None:

@@ -54,6 +54,7 @@ def read(sheet: str, body: str, method: str) -> str:
         (".f{display:flex}", "<ul class=f><li>Folk<li>Jazz</ul>", "Folk\nJazz"),
         (".f{display:flex}", "<div class=f><div><p>Ajax<p>2</div><div>1</div></div>", "Ajax\n2\n1"),
         (".f{display:flex;flex-direction:column}", "<div class=f><b>Ajax</b><b>2</b></div>", "Ajax\n2"),
+        (".f{display:flex;flex-flow:row-reverse wrap}", "<p class=f><b>Lund</b><b>Ida</b></p>", "Ida Lund"),
         (".s div{display:inline-block}", "<div class=s><div>Ajax</div><div>2</div><div>1</div></div>", "Ajax 2 1"),
         ("dt,dd{display:inline}", "<dl><dt>Length:</dt><dd>9 m</dd></dl>", "Length: 9 m"),
         # line ends
