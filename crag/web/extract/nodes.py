@@ -178,7 +178,7 @@ def build_tree(
         boxes = parent.style.boxes
         place, style = styles.look_up(place_of_parent, seen.name, seen.attributes, boxes=boxes)
         seen.style = style
-        if style is not PLAIN:
+        if style.unseen or (unseen_by and style.seen):
             unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
@@ -274,14 +274,10 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
     if parent is element:  # the top, or an element that lost its tags
         return
 
-    if element.style.after is not None and not unseen_by:
-        _add_generated(element, element.style.after)
-    if element.style.boxes and element.style.boxes_are_reversed:
-        element.children.reverse()
+    if element.style is not PLAIN:
+        _finish_by_style(element, is_seen=not unseen_by)
     if element.holds_formula and not _FORMULA_BOXES.isdisjoint(element.get("class").split()):
         _keep_formula(element)
-    if element.style.table_part == "table":
-        _name_table_parts(element)
     # Scripts make links of elements without an address; those with a name are places, not links.
     if element.name == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.link_letters = element.letters
@@ -293,6 +289,17 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"
+
+
+def _finish_by_style(element: Element, *, is_seen: bool) -> None:
+    """Change the children of an element as its style demands."""
+    style = element.style
+    if style.after is not None and is_seen:
+        _add_generated(element, style.after)
+    if style.boxes and style.boxes_are_reversed:
+        element.children.reverse()
+    if style.table_part == "table":
+        _name_table_parts(element)
 
 
 def _keep_formula(box: Element) -> None:

@@ -49,9 +49,10 @@ _READ_DECLARATION = re.compile(
 )
 """A rule in small letters without any of these, and without a colour on a colour, says nothing about what is read."""
 _COLOUR = re.compile(r";\s*+color\s*:")
-_NO_LETTERS = re.compile(r"font(?:-size)?\s*:\s*0|(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
-_LETTERS = re.compile(r";\s*+(?:font(?:-size)?|color)\s*:")
-"""Read only on pages with letters of no size or colour, to which they may give one inside."""
+_NO_SIZE = re.compile(r"font(?:-size)?\s*:\s*0", re.IGNORECASE)
+_SIZE = re.compile(r";\s*+font(?:-size)?\s*:")
+"""Read only on pages with letters of no size, to which they may give one inside; colours likewise."""
+_NO_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
 _LIST_STYLE = re.compile(r";\s*+list-style(?:-type)?\s*:")
 """Read on pages with ordered lists only: most sheets take the signs from every menu."""
 
@@ -233,8 +234,10 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     patterns = [_READ_DECLARATION]
     if "<ol" in html or "<OL" in html:
         patterns.append(_LIST_STYLE)
-    if _NO_LETTERS.search(text):
-        patterns.append(_LETTERS)
+    if _NO_SIZE.search(text):
+        patterns.append(_SIZE)
+    if _NO_COLOUR.search(text):
+        patterns.append(_COLOUR)
 
     # Without at-rules no braces are nested, so each "}" ends a rule.
     count = 0

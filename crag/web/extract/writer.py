@@ -170,16 +170,10 @@ class _Writer:
             self.pieces.append("\n" if is_block else GAP)
             return
 
-        keeps_lines = element.style.keeps_lines
-        if keeps_lines is None:
-            self._write_by_name(element)
-            return
         characters = self._characters
-        self._characters = _PREFORMATTED_CHARACTERS if keeps_lines else _INPUT_CHARACTERS
-        self._write_by_name(element)
-        self._characters = characters
+        if element.style.keeps_lines is not None:
+            self._characters = _PREFORMATTED_CHARACTERS if element.style.keeps_lines else _INPUT_CHARACTERS
 
-    def _write_by_name(self, element: Element) -> None:
         name = element.name
         if name == "table":
             self._write_table(element)
@@ -195,6 +189,7 @@ class _Writer:
             self.pieces.append("\n")
         else:
             self._write_inline(element)
+        self._characters = characters
 
     def _write_block(self, block: Element) -> None:
         """Write an element on lines of its own; short boxes side by side share one."""
