@@ -4,7 +4,8 @@ The order is that of browsers (WHATWG, HTML Standard, "Determining the character
 charset of the HTTP header, `<meta>` in the first 1024 bytes or the XML declaration. Labels have the meanings of
 the WHATWG Encoding Standard: `iso-8859-1` is windows-1252. Bytes that do not fit become U+FFFD.
 
-Without a declaration: UTF-8 if all bytes fit, UTF-16 if zero bytes tell so, else what chardet takes the text for.
+Without a declaration: UTF-8 if all or nearly all bytes fit, UTF-16 if zero bytes tell so, else what chardet takes the
+text for.
 """
 
 import re
@@ -19,6 +20,9 @@ LATE_BYTES = 65_536
 _UTF_16_SAMPLE = 4096
 _LEAST_ASCII_SHARE = 0.1
 """Of the characters of a text in UTF-16: blanks, digits and signs are ASCII in any language that uses them."""
+
+_LEAST_FITTING = 10
+"""Characters beyond ASCII for each byte that does not fit, in a text that is UTF-8: other encodings have hardly any."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s\"';]+)", re.IGNORECASE)
@@ -48,6 +52,9 @@ def decode(content: bytes, charset: str = "", *, is_xml: bool = False) -> str:
         encoding = _find_declared(content[:LATE_BYTES], is_xml=False)
     if encoding is not None:
         return _decode_as(content, encoding)
+    nearly = content.decode("utf-8", "replace")
+    if _is_nearly_utf_8(nearly):
+        return nearly
     return content.decode(_detect(content), "replace")
 
 
@@ -103,6 +110,13 @@ def _decode_utf_16(content: bytes) -> str:
         if is_text and sum(map(str.isascii, characters)) >= _LEAST_ASCII_SHARE * len(characters):
             return content.decode(encoding, "replace")
     return content.decode("utf-8", "replace")
+
+
+def _is_nearly_utf_8(text: str) -> bool:
+    """Whether hardly any bytes did not fit, such as one from another program, or the half of a character at the end."""
+    replaced = text.count("\ufffd")
+    others = sum(not character.isascii() for character in text) - replaced
+    return others >= _LEAST_FITTING * replaced or (replaced == 1 and text.endswith("\ufffd") and others > 0)
 
 
 def _detect(content: bytes) -> str:

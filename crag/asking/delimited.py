@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from itertools import islice
+from itertools import groupby, islice
 from typing import Literal
 
 from crag.core.csv_files import DELIMITERS
@@ -16,6 +16,10 @@ _LEAST_SHARE = 0.8
 """Of the rows that have equally many cells, if the separator is right."""
 _MOST_OPEN_QUOTES = 20
 """Of a file; behind more of them quotation marks are read as signs like others."""
+_ESCAPED_QUOTE = re.compile(r"\\\"(?!\s*(?:[,;|\t\r\n]|\Z))")
+"""A quotation mark within a cell, as MySQL writes it; before a separator the backslash may end a path."""
+_TEXT_FORMULA = re.compile(r'="([^"]*)"')
+"""A cell that Excel is to read as text: ``="0012"``."""
 _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 """The first line of some files of Excel."""
 
@@ -27,6 +31,15 @@ def read_rows(text: str, suffix: str = "") -> list[list[str]]:
     [['name', 'price'], ['lamp', '2,50']]
     """
     text = text.removeprefix("\ufeff")
+    if _ESCAPED_QUOTE.search(text):
+        text = text.replace('\\"', '""')
+    rows = _read(text, suffix)
+    if '="' in text:
+        rows = [[_TEXT_FORMULA.sub(r"\1", cell) for cell in row] for row in rows]
+    return rows
+
+
+def _read(text: str, suffix: str) -> list[list[str]]:
     named = _NAMED_SEPARATOR.match(text)
     if named:
         return _split(text[named.end() :], named[1])
@@ -34,19 +47,27 @@ def read_rows(text: str, suffix: str = "") -> list[list[str]]:
 
 
 def _find_separator(text: str, suffix: str) -> str:
-    """What separates the cells: the first separator that gives most rows the same number of cells, above one."""
+    """What separates the cells: the first separator that fits the rows, or else the longest block of them."""
     if suffix == ".tsv":
         return DELIMITERS[suffix]
 
-    sample = "\n".join(text.splitlines()[: 2 * _SAMPLED_ROWS])
-    for separator in _SEPARATORS:
-        widths = Counter(len(row) for row in _split(sample, separator)[:_SAMPLED_ROWS] if row)
-        if not widths:
-            continue
-        width, rows = widths.most_common(1)[0]
-        if width > 1 and rows >= _LEAST_SHARE * widths.total():
-            return separator
+    lines = text.splitlines()[: 2 * _SAMPLED_ROWS]
+    # What a bank or a program writes above its table has other widths.
+    blocks = [list(block) for is_blank, block in groupby(lines, key=lambda line: not line.strip()) if not is_blank]
+    for sample in (lines, max(blocks, key=len, default=[])):
+        for separator in _SEPARATORS:
+            if _fits("\n".join(sample), separator):
+                return separator
     return ","
+
+
+def _fits(sample: str, separator: str) -> bool:
+    """Whether most rows have the same number of cells, above one."""
+    widths = Counter(len(row) for row in _split(sample, separator)[:_SAMPLED_ROWS] if row)
+    if not widths:
+        return False
+    width, rows = widths.most_common(1)[0]
+    return width > 1 and rows >= _LEAST_SHARE * widths.total()
 
 
 def _split(text: str, separator: str) -> list[list[str]]:

@@ -38,7 +38,7 @@ class Kind(enum.StrEnum):
     JSON = "json"
     JSON_LINES = "jsonl"
     MAIL = "e-mail"
-    """Also a page that was saved with its pictures as one file."""
+    """Also a mailbox, and a page that was saved with its pictures as one file."""
     PLAIN_TEXT = "text"
     MARKUP_OR_TEXT = "html or text"
     """Its text tells which of the two."""
@@ -50,7 +50,7 @@ _BY_SUFFIX = {
     ".md": Kind.MARKDOWN, ".markdown": Kind.MARKDOWN, ".mdown": Kind.MARKDOWN, ".mkd": Kind.MARKDOWN,
     ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE,
     ".json": Kind.JSON, ".geojson": Kind.JSON, ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
-    ".eml": Kind.MAIL, ".mht": Kind.MAIL, ".mhtml": Kind.MAIL,
+    ".eml": Kind.MAIL, ".mbox": Kind.MAIL, ".mht": Kind.MAIL, ".mhtml": Kind.MAIL,
     ".txt": Kind.PLAIN_TEXT, ".text": Kind.PLAIN_TEXT, ".log": Kind.PLAIN_TEXT,
 }  # fmt: skip
 _BY_MEDIA_TYPE = {
@@ -62,6 +62,7 @@ _BY_MEDIA_TYPE = {
     "application/x-ndjson": Kind.JSON_LINES,
     "application/jsonl": Kind.JSON_LINES,
     "message/rfc822": Kind.MAIL,
+    "application/mbox": Kind.MAIL,
     "multipart/related": Kind.MAIL,
 }
 _BY_MEMBER = {

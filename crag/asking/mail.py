@@ -9,13 +9,19 @@ from collections.abc import Iterable
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
+from itertools import pairwise
 from typing import NamedTuple
 
+from crag.asking.calendars import calendar_lines, is_calendar
 from crag.asking.decoding import decode
 from crag.asking.reading_process import UnreadableFileError
-from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
+from crag.asking.wrapped_lines import join_flowed_lines, join_wrapped_lines, to_paragraphs
 
 _FIELDS = ("From", "To", "Cc", "Date", "Subject")
+_SEPARATOR = re.compile(r"^From [^\r\n]{1,200} \d\d:\d\d(?::\d\d)?[^\r\n]{0,40}\r?$", re.MULTILINE)
+"""Begins a message in a mailbox: ``From ida@example.org Thu May  4 10:00:00 2023``."""
+_QUOTED_FROM = re.compile(r"^>(>{0,20}From )", re.MULTILINE)
+"""A line that would look so is marked."""
 _SAVED_BY_BROWSER = re.compile(r"\W{0,9}Saved by\b", re.IGNORECASE)
 """Stands where a message has its author."""
 _BODY_TAG = re.compile(r"<body\b[^<>]{0,2000}>", re.IGNORECASE)
@@ -60,6 +66,20 @@ def read_mail(content: bytes) -> Mail:
 
     note = f"attachments are not read: {', '.join(reader.attached)}" if reader.attached else ""
     return Mail(_field(message, "Subject"), markup, note)
+
+
+def split_mailbox(content: bytes) -> list[bytes]:
+    """The messages of a mailbox in one file (RFC 4155); none if it is no mailbox."""
+    text = content.decode("latin-1")  # one character for each byte
+    starts = [separator.start() for separator in _SEPARATOR.finditer(text)]
+    if not starts or text[: starts[0]].strip():
+        return []
+
+    messages = []
+    for start, end in pairwise([*starts, len(text)]):
+        _, _, message = text[start:end].partition("\n")
+        messages.append(_QUOTED_FROM.sub(r"\1", message).encode("latin-1"))
+    return messages
 
 
 class _Reader:
@@ -225,6 +245,10 @@ def _read_text(part: Message) -> _Text:
     is_part_of_none = part.get_content_maintype() == "multipart"
     if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
         return _Text(text, is_form_in_html=True)
+    if is_calendar(text):
+        return _Text(to_paragraphs(calendar_lines(text)))
+    if str(part.get_param("format", "")).lower() == "flowed":
+        return _Text(to_paragraphs(join_flowed_lines(text, is_blank_lost=part.get_param("delsp") == "yes")))
     return _Text(to_paragraphs(join_wrapped_lines(text)))
 
 

@@ -2,10 +2,14 @@
 
 import html
 import re
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crag.asking.front_matter import split_front_matter
+
+if TYPE_CHECKING:
+    from markdown_it.rules_inline import StateInline
 
 _LINK_TAG = re.compile(r"</?a(?:\s[^<>]*)?>")
 """Links go and their text stays: a page full of links would be taken for a menu."""
@@ -16,6 +20,12 @@ _FOOTNOTE_MARK = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+_WIKI_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]{1,200}+)([#^][^\[\]|\n]{0,200}+)?(?:\|([^\[\]\n]{1,200}+))?\]\](?![(\[])")
+"""A link to another file as programs for notes write it: ``[[Ida Lund|Ida]]``; with ``!`` a picture of it."""
+_ALERT = re.compile(r"^([ \t]*>[ \t]*)\[!(\w{1,20})\][-+]?[ \t]*(.*)$", re.MULTILINE)
+"""The first line of a box: ``> [!NOTE]``, perhaps with a title."""
 
 
 class Converted(NamedTuple):
@@ -33,13 +43,17 @@ def convert_markdown(text: str) -> Converted:
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.deflist import deflist_plugin
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     for plugin in (footnote_plugin, deflist_plugin):
         parser.use(plugin)
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_write_formula)
+    parser.inline.ruler.before("link", "wiki_link", _read_wiki_link)
 
     fields, body = split_front_matter("\n".join(text.splitlines()))
+    body = _ALERT.sub(_write_alert, body)
     title = fields.pop("title", "")
     tokens = parser.parse(body)
     for token, following in pairwise(tokens):
@@ -50,6 +64,31 @@ def convert_markdown(text: str) -> Converted:
     lines = [f"<p>{html.escape(f'{name}: {value}')}</p>\n" for name, value in fields.items()]
     markup = parser.renderer.render(tokens, parser.options, {})
     return Converted(title, "".join(lines) + without_links(_FOOTNOTE_MARK.sub("", markup)))
+
+
+def _read_wiki_link(state: "StateInline", silent: bool) -> bool:
+    """Read a link to another file as the words that are shown for it; a picture has none."""
+    link = _WIKI_LINK.match(state.src, state.pos)
+    # "[[1]]" is no link.
+    if link is None or not any(map(str.isalpha, link[1])):
+        return False
+    if not silent:
+        target, place, words = link.groups()
+        text = state.push("text", "", 0)
+        text.content = "" if link[0].startswith("!") else words or f"{target}{place or ''}"
+    state.pos = link.end()
+    return True
+
+
+def _write_alert(alert: re.Match[str]) -> str:
+    """The first line of a box as the words that are shown there: its title, or else its kind."""
+    quote, kind, title = alert.groups()
+    return f"{quote}{title or kind.capitalize()}  "
+
+
+def _write_formula(formula: str, _: Mapping[str, Any]) -> str:
+    """A formula as it is written: its signs mark nothing, as in ``$2*3*4$``."""
+    return html.escape(f"${formula}$")
 
 
 def without_links(markup: str) -> str:

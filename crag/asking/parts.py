@@ -1,13 +1,13 @@
-"""Parts of a file that an answer names: a page, a slide, a sheet, a section, rows. An address has them in its fragment.
+"""Parts of a file that an answer names, in the fragment of its address: a page, sheet, slide, section, message, rows.
 
 The fragments of pages are those of RFC 8118 (`report.pdf#page=3`), those of rows of RFC 7111 (`staff.csv#row=2-201`);
-sheets, slides and sections of books follow their form.
+sheets, slides, sections of books and messages follow their form.
 """
 
 import re
 from urllib.parse import quote, unquote
 
-_PART = re.compile(r"(?:page|slide|sheet|section|row)=[^#=&]{1,800}(?:&row=[^#=&]{1,40})?")
+_PART = re.compile(r"(?:page|slide|sheet|section|message|row)=[^#=&]{1,800}(?:&row=[^#=&]{1,40})?")
 
 
 def page_part(number: int) -> str:
@@ -28,6 +28,11 @@ def sheet_part(title: str) -> str:
 def section_part(title: str) -> str:
     """The part of a section of an e-book: its name in the table of contents, or its number, from 1."""
     return f"section={quote(title, safe='')}"
+
+
+def message_part(number: int) -> str:
+    """The part of a message of a mailbox, from 1."""
+    return f"message={number}"
 
 
 def row_part(first: int, last: int, sheet: str = "") -> str:

@@ -1,5 +1,6 @@
 """Reads a file in a process of its own, which is killed when it takes too long or too much memory."""
 
+import gc
 import json
 import os
 import resource
@@ -14,6 +15,9 @@ SECONDS = 60.0
 """Limit for a file."""
 MEMORY_BYTES = 3 << 30
 """Of the process: a file that needs more ends it, not the machine."""
+
+NEW_OBJECTS = 1_000_000
+"""After so many it looks for objects that nobody uses. After 700, as is usual, Markdown takes twice as long."""
 
 _REMEDIES = {"MemoryError": "it needs too much memory; split it"}
 PACKAGE_REMEDIES = {
@@ -81,6 +85,7 @@ def read_file_in_process(module: str, argument: str, content: bytes, remedies: M
 def reply_in_process(read: Callable[[bytes], Mapping[str, object]]) -> None:
     """In the process: write what is read of the file on standard input, or why it cannot be read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    gc.set_threshold(NEW_OBJECTS, 20, 100)
     try:
         reply = read(sys.stdin.buffer.read())
     except UnreadableFileError as error:

@@ -56,10 +56,22 @@ def read_json_lines(text: str) -> JsonText:
 def _load(text: str) -> Json:
     try:
         # Numbers stay as they are written: 4200.50, 1e-7
-        value: Json = json.loads(text.removeprefix("\ufeff"), parse_float=str)
+        value: Json = json.loads(
+            text.removeprefix("\ufeff"), parse_float=str, parse_constant=str, object_pairs_hook=_to_object
+        )
     except RecursionError:
         raise ValueError("its lists are too deep") from None
     return value
+
+
+def _to_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """An object with a list of the values of a name that occurs several times."""
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        for name in named:
+            values = [value for other, value in pairs if other == name]
+            named[name] = values if len(values) > 1 else values[0]
+    return named
 
 
 def to_rows(value: Json) -> list[Row] | None:

@@ -31,9 +31,19 @@ def count_head_rows(rows: Sequence[Row]) -> int:
     while levels < min(_MOST_HEAD_ROWS, len(rows) - 1) and _is_next_level(rows[levels - 1], rows[levels]):
         levels += 1
     # The last row of names is above numbers.
-    while levels > 1 and not stands_above_numbers(rows[levels - 1], rows[levels:]):
+    while levels > 1 and not _ends_head(rows[levels - 1], rows[levels:]):
         levels -= 1
     return levels
+
+
+def _ends_head(row: Row, later_rows: Sequence[Row]) -> bool:
+    """Whether a row below other names has one above a column of numbers, which may be a year."""
+    if stands_above_numbers(row, later_rows):
+        return True
+    years = [column for column, cell in enumerate(row) if _YEAR.fullmatch(cell.strip())]
+    below = [later[column].strip() for later in later_rows for column in years if column < len(later)]
+    values = [value for value in below if not _NO_VALUE.fullmatch(value)]
+    return bool(values) and all(_VALUE.match(value) and not _YEAR.fullmatch(value) for value in values)
 
 
 def _is_next_level(upper: Row, lower: Row) -> bool:

@@ -4,6 +4,7 @@ This is also the program of the process that reads large ones: bytes on standard
 megabyte of RTF takes up to 4 s, one of Markdown up to 20 s, and 20 MB of Markdown 2 GB of memory.
 """
 
+import contextlib
 import html
 import json
 import re
@@ -12,12 +13,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from crag.asking.calendars import calendar_lines, is_calendar
 from crag.asking.decoding import decode
 from crag.asking.delimited import read_rows
 from crag.asking.kinds import Kind
-from crag.asking.mail import read_mail
+from crag.asking.mail import read_mail, split_mailbox
 from crag.asking.markdown import convert_markdown
-from crag.asking.parts import row_part
+from crag.asking.parts import message_part, row_part
 from crag.asking.reading_process import (
     FileReply,
     PageReply,
@@ -26,7 +28,7 @@ from crag.asking.reading_process import (
     reply_in_process,
 )
 from crag.asking.rtf.reading import read_rich_text
-from crag.asking.structured import read_json, read_json_lines, to_markup, to_rows
+from crag.asking.structured import JsonText, read_json, read_json_lines, to_markup, to_rows
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
@@ -39,7 +41,11 @@ LARGEST_AT_ONCE = 200_000
 _QUICK_KINDS = frozenset({Kind.PLAIN_TEXT, Kind.MARKUP_OR_TEXT})
 """The largest file takes a second."""
 
-_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})</title", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^<>]{0,200}>(.{1,500}?)</title|<(?:body|svg)\b", re.IGNORECASE | re.DOTALL)
+"""Or what is behind the head."""
+_COMMENT = re.compile(r"<!--.{0,10000}?-->", re.DOTALL)
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[ -/]?[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
+"""A colour or a link of a terminal, as logs have them."""
 _MARKUP = re.compile(r"<(?:!doctype|html|head|body|title|meta|div|p|h1|table|article)\b", re.IGNORECASE)
 _WHOLE_PAGE = re.compile(r"\A\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _XML_SUFFIXES = {".xhtml", ".xht", ".xml"}
@@ -74,6 +80,9 @@ def main(description: str) -> None:
 
 def _read(content: bytes, file: TextFile) -> FileReply:
     """The pages of a file, however long that takes."""
+    messages = split_mailbox(content) if file.kind is Kind.MAIL else []
+    if messages:
+        return _mailbox(messages)
     if file.kind is Kind.MAIL and not content.lstrip().startswith(b"<"):
         mail = read_mail(content)
         return _one_page(mail.title, mail.html, mail.note)
@@ -105,13 +114,15 @@ def _text_pages(text: str, file: TextFile) -> FileReply:
         return _table(read_rows(text, file.suffix))
     if file.kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, file.kind)
-    return _one_page("", to_paragraphs(join_wrapped_lines(text)))
+    if is_calendar(text):
+        return _one_page("", to_paragraphs(calendar_lines(text)))
+    return _one_page("", to_paragraphs(join_wrapped_lines(_TERMINAL_CODE.sub("", text))))
 
 
 def _json_pages(text: str, kind: Kind) -> FileReply:
     """JSON as a table or lines; where it is none, as plain text."""
     try:
-        json_text = read_json_lines(text) if kind is Kind.JSON_LINES else read_json(text)
+        json_text = read_json_lines(text) if kind is Kind.JSON_LINES else _read_json(text)
     except ValueError as error:
         note = f"read as plain text: it is not JSON: {error}"
         return _one_page("", to_paragraphs(text.splitlines()), note)
@@ -122,8 +133,32 @@ def _json_pages(text: str, kind: Kind) -> FileReply:
     return _table(rows, json_text.note)
 
 
+def _read_json(text: str) -> JsonText:
+    """The value of a JSON text, also of one with an object on each line. Raises ValueError: it is neither."""
+    try:
+        return read_json(text)
+    except ValueError:
+        with contextlib.suppress(ValueError):
+            in_lines = read_json_lines(text)
+            if not in_lines.note:
+                return in_lines
+        raise
+
+
 def _one_page(title: str, markup: str, note: str = "") -> FileReply:
     return FileReply(title=title, pages=[PageReply(html=markup, part="")], note=note)
+
+
+def _mailbox(messages: Sequence[bytes]) -> FileReply:
+    """A page for each message."""
+    pages = []
+    notes = []
+    for number, message in enumerate(messages, start=1):
+        mail = read_mail(message)
+        pages.append(PageReply(html=mail.html, part=message_part(number)))
+        if mail.note:
+            notes.append(f"message {number}: {mail.note}")
+    return FileReply(title="", pages=pages, note="; ".join(notes))
 
 
 def _table(rows: Sequence[Row], note: str = "") -> FileReply:
@@ -137,5 +172,5 @@ def _table(rows: Sequence[Row], note: str = "") -> FileReply:
 
 def _find_title(markup: str) -> str:
     """The words of the title element, or ""."""
-    title = _TITLE.search(markup[:100_000])
-    return " ".join(html.unescape(title[1]).split()) if title else ""
+    title = _TITLE.search(_COMMENT.sub("", markup[:100_000]))
+    return " ".join(html.unescape(title[1] or "").split()) if title else ""

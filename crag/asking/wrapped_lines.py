@@ -37,6 +37,28 @@ def join_wrapped_lines(text: str) -> list[str]:
     return paragraphs
 
 
+def join_flowed_lines(text: str, *, is_blank_lost: bool = False) -> list[str]:
+    """The paragraphs of a text in which a line that ends with a blank goes on (RFC 3676).
+
+    `is_blank_lost`: that blank is no part of the text, as in languages without blanks.
+    """
+    paragraphs: list[str] = []
+    depth_above = -1  # of a line that goes on
+    for line in text.splitlines():
+        depth = len(line) - len(line.lstrip(">"))
+        words = line[depth:].removeprefix(" ")
+        if depth == depth_above:
+            paragraphs[-1] += words
+        else:
+            paragraphs.append(f"{'>' * depth} {words}" if depth else words)
+
+        goes_on = words.endswith(" ") and words != "-- "  # above a signature
+        depth_above = depth if goes_on else -1
+        if goes_on and is_blank_lost:
+            paragraphs[-1] = paragraphs[-1].removesuffix(" ")
+    return paragraphs
+
+
 def _join_block(lines: Sequence[str]) -> list[str]:
     """The paragraphs of lines between two blank ones."""
     width = max(map(len, lines))

@@ -85,10 +85,26 @@ def test_bytes_that_do_not_fit_are_replaced() -> None:
         ("shift_jis", "渡し船は1931年に造られました。"),
         ("iso8859_2", "Prom zbudowano w Łodzi w roku 1931, a most później."),
         ("cp1250", "Prom zbudowano w Łodzi – „później”."),
+        ("cp1252", "Größe 5 m, Länge 7 m."),
     ],
 )
 def test_a_text_without_a_declaration(encoding: str, text: str) -> None:
     assert decode(text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (
+            "Příliš žluťoučký kůň stojí 5 €. ".encode() + b"It\x92s late.",
+            "Příliš žluťoučký kůň stojí 5 €. It\ufffds late.",
+        ),
+        ("Grüße, 5 €".encode()[:-1], "Grüße, 5 \ufffd"),
+    ],
+    ids=["a byte of another program", "cut within a character"],
+)
+def test_a_byte_that_does_not_fit_makes_no_other_encoding(content: bytes, text: str) -> None:
+    assert decode(content) == text
 
 
 def test_what_is_no_text_keeps_its_zero_bytes() -> None:

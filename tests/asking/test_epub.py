@@ -121,6 +121,11 @@ def test_a_page_that_is_not_well_formed_is_read_as_html() -> None:
     assert lines_of(build({"a.xhtml": page})) == ["one", "two é", "three"]
 
 
+def test_a_name_may_differ_in_capitals() -> None:
+    package = opf({"Text/One.xhtml": of_type(XHTML)}, refer(0))
+    assert lines_of(build({"text/one.xhtml": "<p>red</p>"}, package=package)) == ["red"]
+
+
 # --- the order and the names of sections ------------------------------------------------------------------------------
 
 NAV = (

@@ -7,6 +7,7 @@ import pytest
 
 from crag.asking.documents import read_documents
 from crag.asking.mail import read_mail
+from crag.asking.parts import split_address
 from crag.settings import ExtractSettings
 
 FORMULA = "10<sup>6</sup> ships cost <s>10</s>12 euros"
@@ -170,6 +171,10 @@ Final-Recipient: rfc822; ann@example.org
         ("From: a@b\nContent-Type: text/plain; charset=us-ascii\n\nFrühstück € 5".encode(), ["Frühstück € 5"]),
         ("\ufeff\n\nFrom: a@b\nContent-Type: text/html\n\n<p>8642</p>".encode(), ["From: a@b", "8642"]),
         (b"From: a@b\nContent-Type: text/calendar\n\nSUMMARY:Regatta", ["SUMMARY:Regatta"]),
+        (
+            b"From: a@b\nContent-Type: text/calendar\n\nBEGIN:VCALENDAR\nDTSTART:20240504\nSUMMARY:Regatta of\n  Oslo",
+            ["start: 2024-05-04", "event: Regatta of Oslo"],
+        ),
     ],
 )
 def test_no_text_of_a_mail_is_lost(tmp_path: Path, content: bytes, last_lines: list[str]) -> None:
@@ -181,3 +186,47 @@ def test_a_part_without_name_is_named_by_its_kind(tmp_path: Path) -> None:
     _, lines, said = read(tmp_path / "mail.eml", content)
     assert lines == ["From: server@example.org", "It was not delivered."]
     assert said == [f"{tmp_path / 'mail.eml'}: attachments are not read: application/octet-stream"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text", "lines"),
+    [
+        (
+            "",
+            "The ship left \nearly. \n> Did it \n> leave?\nYes.\n",
+            ["The ship left early.", "> Did it leave?", "Yes."],
+        ),
+        ("", " From here it is late.\n-- \nBo\n", ["From here it is late.", "--", "Bo"]),
+        ("; delsp=yes", "The har \nbour is old.\n", ["The harbour is old."]),
+    ],
+    ids=["lines go on", "stuffed, and a signature", "the blank is lost"],
+)
+def test_lines_that_flow_are_joined(tmp_path: Path, parameters: str, text: str, lines: list[str]) -> None:
+    content = f"From: a@b\nContent-Type: text/plain; format=flowed{parameters}\n\n{text}".encode()
+    assert lines_of(tmp_path, content) == ["From: a@b", *lines]
+
+
+MAILBOX = """From bo@example.org Thu May  4 10:00:00 2023
+From: Bo <bo@example.org>
+Subject: One
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+
+The Stra=C3=9Fe is 5 m wide.
+
+From ida@example.org Fri May  5 10:00:00 2023
+From: Ida <ida@example.org>
+
+The code is 8642.
+>From then on it holds.
+From here it is new.
+"""
+
+
+def test_a_mailbox_has_a_page_for_each_message(tmp_path: Path) -> None:
+    path = tmp_path / "letters.mbox"
+    path.write_text(MAILBOX)
+    first, second = read_documents(str(path), ExtractSettings(), print)
+    assert first.text.splitlines() == ["From: Bo <bo@example.org>", "Subject: One", "The Straße is 5 m wide."]
+    assert second.text.splitlines()[1:] == ["The code is 8642.", "From then on it holds.", "From here it is new."]
+    assert split_address(second.address) == (str(path), "message 2")

@@ -30,6 +30,22 @@ CASES = {
             "region: south | 2022 units: 80 | 2022 price: 3300 | 2023 units: 95",
         ],
     ),
+    "years under names over several columns": (
+        """
+        group,north,,south,
+        group,2022,2023,2022,2023
+        boats,1,2,3,4
+        """,
+        ["group: boats | north 2022: 1 | north 2023: 2 | south 2022: 3 | south 2023: 4"],
+    ),
+    "years that are values": (
+        """
+        name,born,,goals
+        Ida,1969,1990,12
+        Ole,1971,1992,8
+        """,
+        ["name: Ida | born: 1969 | 1990 | goals: 12", "name: Ole | born: 1971 | 1992 | goals: 8"],
+    ),
     "months as names": (
         "lamp,2023-01,2023-02\nrope,5,6\nhook,3,4",
         ["lamp: rope | 2023-01: 5 | 2023-02: 6", "lamp: hook | 2023-01: 3 | 2023-02: 4"],
@@ -113,6 +129,30 @@ def test_a_table_of_word_has_names_over_several_columns() -> None:
         "region: north | 2022 units: 120 | 2022 price: 5,500.50",
         "leader: Tilda Rask",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('name,said\n"Ida","He said \\"hi, all\\""\n', [["name", "said"], ["Ida", 'He said "hi, all"']]),
+        ('path,n\n"C:\\boats\\",5\n', [["path", "n"], ["C:\\boats\\", "5"]]),
+        ('code,name\n="0012",Ida\n"=""007""",Ole\n', [["code", "name"], ["0012", "Ida"], ["007", "Ole"]]),
+        (
+            "Account;NO93\nPeriod;May\n\nDate;Text;Amount\n04.05.2023;Shop;-12,50\n05.05.2023;Pay;3000,00\n",
+            [
+                ["Account", "NO93"],
+                ["Period", "May"],
+                [],
+                ["Date", "Text", "Amount"],
+                ["04.05.2023", "Shop", "-12,50"],
+                ["05.05.2023", "Pay", "3000,00"],
+            ],
+        ),
+    ],
+    ids=["escaped quotation marks", "a path ends with a backslash", "text for Excel", "facts above the table"],
+)
+def test_rows_of_other_programs(text: str, rows: list[list[str]]) -> None:
+    assert read_rows(text) == rows
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,13 @@ BEGIN, RESULT, END = (FIELD.format(place) for place in ("begin", "separate", "en
             ["First second."],
         ),
         (paragraph(run("last"), properties="<w:rPr><w:del/></w:rPr>"), ["last"]),
+        # signs in a font of signs
+        (paragraph(run("5 "), run("\uf0b1a", "<w:rFonts w:ascii='Symbol'/>"), run("m")), ["5 ±αm"]),
+        # a large initial
+        (
+            paragraph(run("T"), properties="<w:framePr w:dropCap='drop'/>") + paragraph(run("he boat is red.")),
+            ["The boat is red."],
+        ),
     ],
 )
 def test_words_are_all_read_and_stay_apart(written: str, lines: list[str]) -> None:
@@ -340,8 +347,79 @@ def test_what_is_not_read_is_counted() -> None:
     chart = either("<w:drawing><c:chart/></w:drawing>", f"<mc:Fallback>{text_box(INNER)}</mc:Fallback>")
     content = build(paragraph(f"<w:r><w:object>{objects}</w:object>{chart}</w:r>") + "<w:altChunk/>")
     assert read_word(content).note == (
-        "charts are not read: 1; equations of Office before 2007 are not read: 1; embedded files are not read: 2"
+        "equations of Office before 2007 are not read: 1; embedded files are not read: 2; "
+        "a chart is damaged and not read"
     )
+
+
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+CHART = f"""<c:chartSpace {SPACES}><c:chart>
+<c:title><c:tx><c:rich><a:p><a:r><a:t>Boats sold</a:t></a:r></a:p></c:rich></c:tx></c:title>
+<c:plotArea><c:barChart><c:ser>
+<c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>boats</c:v></c:pt></c:strCache></c:strRef></c:tx>
+<c:cat><c:strRef><c:strCache><c:pt idx="0"><c:v>2024</c:v></c:pt></c:strCache></c:strRef></c:cat>
+<c:val><c:numRef><c:numCache><c:pt idx="0"><c:v>425</c:v></c:pt></c:numCache></c:numRef></c:val>
+</c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>"""
+DIAGRAM_SPACE = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+DIAGRAM = f"""<d:dataModel xmlns:d="{DIAGRAM_SPACE}" {SPACES}><d:ptLst>
+<d:pt modelId="1"><d:t><a:p><a:r><a:t>Build</a:t></a:r></a:p></d:t></d:pt>
+</d:ptLst></d:dataModel>"""
+
+
+def build_with_objects(body: str, **targets: str) -> bytes:
+    """A document with parts by the name of the relation to them: ``chart_xml`` is the part ``word/chart.xml``."""
+    relations = "".join(
+        f'<Relationship Id="{name}" Type="{RELATION}/x" Target="{name.replace("_", ".")}"/>' for name in targets
+    )
+    file = io.BytesIO(build(body))
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(
+            "word/_rels/document.xml.rels", f'<Relationships xmlns="{RELATIONS}">{relations}</Relationships>'
+        )
+        for name, part in targets.items():
+            archive.writestr(f"word/{name.replace('_', '.')}", part)
+    return file.getvalue()
+
+
+def test_charts_and_diagrams_are_read_behind_their_paragraph() -> None:
+    chart = f'<w:r><w:drawing><c:chart xmlns:r="{RELATION}" r:id="chart_xml"/></w:drawing></w:r>'
+    diagram = (
+        f'<w:r><w:drawing><d:relIds xmlns:d="{DIAGRAM_SPACE}" xmlns:r="{RELATION}" r:dm="plan_xml"/></w:drawing></w:r>'
+    )
+    body = paragraph(run("See:"), chart, diagram) + paragraph(run("Last."))
+    content = build_with_objects(body, chart_xml=CHART, plan_xml=DIAGRAM)
+    assert lines_of(content) == ["See:", "Boats sold", "category: 2024 | boats: 425", "Build", "Last."]
+    assert read_word(content).note == ""
+
+
+SAVED_PAGE = """MIME-Version: 1.0
+Content-Type: multipart/related; boundary="b"
+
+--b
+Content-Type: text/html; charset="utf-8"
+Content-Transfer-Encoding: quoted-printable
+
+<html><head><title>Rent</title></head><body><p>It is =E2=82=AC145.</p></body></html>
+--b--
+"""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "<html><head><title>Rent</title></head><body><p>It is <b>€145</b>.</p></body></html>",
+        "It is €145.",
+        SAVED_PAGE,
+        r"{\rtf1 It is \'80145.}",
+    ],
+    ids=["HTML", "text", "a saved page", "RTF"],
+)
+def test_a_file_that_is_a_part_of_the_text_is_read(file: str) -> None:
+    body = paragraph(run("First.")) + f'<w:altChunk xmlns:r="{RELATION}" r:id="rent_htm"/>' + paragraph(run("Last."))
+    content = build_with_objects(body, rent_htm=file)
+    assert lines_of(content) == ["First.", "It is €145.", "Last."]
+    assert read_word(content).note == ""
 
 
 def test_strict_files_are_read(tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ class Book:
     def __init__(self, content: bytes) -> None:
         """Raises ProtectedBookError; KeyError, BadZipFile or XMLSyntaxError: it is damaged."""
         self._archive = zipfile.ZipFile(io.BytesIO(content))
+        self._names = {name.lower(): name for name in self._archive.namelist()}
+        self._names |= {name: name for name in self._archive.namelist()}
         self._package_path = self._find_package()
         package = parse_xml(self.read(self._package_path))
         self.title = " ".join((package.findtext("{*}metadata//{*}title") or "").split())
@@ -69,8 +71,8 @@ class Book:
             raise ProtectedBookError
 
     def read(self, path: str) -> bytes:
-        """A file. Raises one of `PART_DAMAGE`: it is missing or damaged."""
-        return self._archive.read(path)
+        """A file, whose name may differ in capitals. Raises one of `PART_DAMAGE`: it is missing or damaged."""
+        return self._archive.read(self._names.get(path) or self._names.get(path.lower(), path))
 
     def _read_if_whole(self, path: str) -> "Element | None":
         """The root of a part that a book can do without; None if it is missing or damaged."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _FRAME_CONTENT = f"{DRAWING}graphic/{DRAWING}graphicData/*"
 _ON = frozenset({"1", "true"})
@@ -107,9 +107,9 @@ class ShapeReader:
         body = shape.find("{*}txBody")
         if body is not None:
             return list(body_markup(body))
-        return [piece for content in shape.iterfind(_FRAME_CONTENT) for piece in self._read_content(content)]
+        return [piece for content in shape.iterfind(_FRAME_CONTENT) for piece in self.read_content(content)]
 
-    def _read_content(self, content: "Element") -> list[str]:
+    def read_content(self, content: "Element") -> list[str]:
         """The content of a frame: a table, or a reference to the part of a chart or a diagram."""
         names = {
             f"{DRAWING}tbl": "table",
@@ -141,7 +141,7 @@ class ShapeReader:
 
     def _related_xml(self, reference: "Element", name: str) -> "Element":
         """The part that a reference names. Raises KeyError, XMLSyntaxError: it is missing or damaged."""
-        return parse_xml(self._part.related_part(reference.get(f"{_RELATION}{name}", "")).blob)
+        return parse_xml(self._part.related_part(reference.get(f"{RELATION}{name}", "")).blob)
 
 
 def _table_rows(table: "Element") -> list[list[str]]:

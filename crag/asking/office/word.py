@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.markdown import without_links, without_tags
 from crag.asking.marked_tables import mark_table_heads
+from crag.asking.office.package_parts import Package
 from crag.asking.office.package_xml import find_core_title, with_usual_names
 from crag.asking.office.word_lists import WordLists
 from crag.asking.office.word_markup import simplify_part
+from crag.asking.office.word_objects import WordObjects
 from crag.asking.office.word_styles import WORD, WordStyles
 
 if TYPE_CHECKING:
@@ -49,25 +51,29 @@ class WordText(NamedTuple):
 
 def read_word(content: bytes) -> WordText:
     """The text of a document. A part that is damaged is left out, unless it is the main one, whose error is raised."""
-    parts, damaged = _read_parts(content)
-    unread = _simplify(parts)
+    parts, damaged, main_name = _read_parts(content)
+    objects = WordObjects(Package(content).part(main_name))
+    unread = _simplify(parts, objects)
     markup, not_understood = _to_html(parts)
 
     notes = [f"{kind} are not read: {count}" for kind, count in unread.items()]
+    notes += dict.fromkeys(objects.faults)
     if "styles" in damaged:
         notes.append("headings may lack their numbers, and text that a style hides or strikes out is read")
     damaged += not_understood
     if damaged:
         notes.append(f"left out, damaged: {', '.join(damaged)}; open it and save it again")
-    return WordText(_find_title(parts, markup), mark_table_heads(markup), "; ".join(notes))
+    title = _find_title(parts, markup)
+    return WordText(title, objects.put_back(mark_table_heads(markup)), "; ".join(notes))
 
 
-def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
-    """The parts that are read, and the kinds of those that are damaged."""
+def _read_parts(content: bytes) -> tuple[_Parts, list[str], str]:
+    """The parts that are read, the kinds of those that are damaged, and the name of the main one."""
     from lxml import etree
 
     parts: _Parts = {}
     damaged = []
+    main_name = ""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
@@ -77,22 +83,23 @@ def _read_parts(content: bytes) -> tuple[_Parts, list[str]]:
             kind = match["kind"]
             try:
                 part = with_usual_names(archive.read(name))
+                main_name = main_name or (name if kind == "document" else "")
                 parts.setdefault(kind, etree.fromstring(part, parser))
             except _DAMAGES:
                 if kind == "document":
                     raise
                 damaged.append(kind)
-    return parts, damaged
+    return parts, damaged, main_name
 
 
-def _simplify(parts: _Parts) -> Counter[str]:
+def _simplify(parts: _Parts, objects: WordObjects) -> Counter[str]:
     """Change the parts into what mammoth reads, and count what is not read by kind."""
     styles = WordStyles(parts.get("styles"))
     lists = WordLists(parts.get("numbering"), styles)
     unread: Counter[str] = Counter()
     for kind in ("document", "footnotes", "endnotes"):
         if kind in parts:
-            unread.update(simplify_part(parts[kind], styles, lists))
+            unread.update(simplify_part(parts[kind], styles, lists, objects if kind == "document" else None))
     lost_notes = sum(_drop_lost_notes(parts, kind) for kind in ("footnote", "endnote"))
     if lost_notes:
         unread["lost notes"] = lost_notes

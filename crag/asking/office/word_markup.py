@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crag.asking.office.equations import MATH, equation_text
 from crag.asking.office.word_lists import WordLists
 from crag.asking.office.word_numbers import write_numbers
+from crag.asking.office.word_objects import WordObjects
 from crag.asking.office.word_styles import VALUE, WORD, WordStyles
 from crag.asking.office.word_tables import simplify_tables
 
@@ -47,6 +48,8 @@ _SYMBOL_FONTS = frozenset({"Symbol", "Webdings", "Wingdings", "Wingdings 2", "Wi
 """mammoth knows their characters."""
 _CODE = re.compile(r"[0-9A-Fa-f]{1,5}")
 _PRIVATE = range(0xE000, 0xF900)
+_FONT_CODES = 0xF000
+_DROP_CAPS = frozenset({"drop", "margin"})
 
 
 class _Marks(NamedTuple):
@@ -56,18 +59,24 @@ class _Marks(NamedTuple):
     height: str = "baseline"
 
 
-def simplify_part(root: "Element", styles: WordStyles, lists: WordLists) -> dict[str, int]:
-    """Change a part of a document, and count what is not read in it by kind."""
+def simplify_part(
+    root: "Element", styles: WordStyles, lists: WordLists, objects: WordObjects | None = None
+) -> dict[str, int]:
+    """Change a part of a document, and count what is not read in it by kind. `objects`: a reader of those in it."""
     from lxml import etree
 
     etree.strip_elements(root, *(WORD + name for name in _UNREAD), with_tail=False)
     etree.strip_tags(root, *(WORD + name for name in _WRAPPERS))
     simplify_tables(root)
+    _join_initials(root)
     _drop_deleted_text(root)
     _choose_alternatives(root)
     _drop_field_instructions(root)
+    if objects is not None:
+        objects.mark(root)
     unread = _count_unread(root)
 
+    _read_symbol_fonts(root)
     _apply_looks(root, styles)
     write_numbers(root, lists, styles)
     _show_boxes(root)
@@ -110,6 +119,16 @@ def _join_paragraphs(paragraph: "Element", following: "Element") -> None:
         if child.tag != f"{WORD}pPr":
             following.insert(place, child)
     _remove(paragraph)
+
+
+def _join_initials(root: "Element") -> None:
+    """Join a large initial, which is a paragraph in a frame, with the paragraph that it begins."""
+    for frame in list(root.iter(f"{WORD}framePr")):
+        paragraph = next(frame.iterancestors(f"{WORD}p"), None)
+        following = paragraph.getnext() if paragraph is not None else None
+        is_initial = frame.get(f"{WORD}dropCap") in _DROP_CAPS
+        if is_initial and paragraph is not None and following is not None and following.tag == f"{WORD}p":
+            _join_paragraphs(paragraph, following)
 
 
 def _choose_alternatives(root: "Element") -> None:
@@ -232,6 +251,24 @@ def _simplify_characters(root: "Element") -> None:
             continue
         sign.tag = f"{WORD}tab" if sign.tag == f"{WORD}ptab" else f"{WORD}br"
         sign.attrib.clear()
+
+
+def _read_symbol_fonts(root: "Element") -> None:
+    """Write the signs that a run shows in a font such as Symbol, where ``a`` looks like an alpha."""
+    from mammoth.docx.dingbats import dingbats
+
+    for fonts in root.iter(f"{WORD}rFonts"):
+        font = fonts.get(f"{WORD}ascii") or fonts.get(f"{WORD}hAnsi")
+        run = next(fonts.iterancestors(f"{WORD}r"), None) if font in _SYMBOL_FONTS else None
+        if run is None:
+            continue
+        for text in run.iterchildren(f"{WORD}t"):
+            signs = []
+            for character in text.text or "":
+                # Word keeps them at F020 to F0FF.
+                code = ord(character) - _FONT_CODES if ord(character) in _PRIVATE else ord(character)
+                signs.append(chr(dingbats.get((font, code), ord(character))))
+            text.text = "".join(signs)
 
 
 def _simplify_symbol(sign: "Element") -> None:

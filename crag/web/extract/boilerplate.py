@@ -230,7 +230,9 @@ def _is_certain(element: Element) -> bool:
         return False
     classes = written_classes.lower().split()
     is_wiki_box = "plainlinks" in classes and not _WIKI_BOX_CLASSES.isdisjoint(classes)
-    return is_wiki_box or not _WIKI_CLASSES.isdisjoint(classes)
+    # MediaWiki also keeps words of a sentence from printers: "(age 54)".
+    is_in_sentence = element.name == "span" and element.link_count == 0 and "noprint" in classes
+    return is_wiki_box or not (is_in_sentence or _WIKI_CLASSES.isdisjoint(classes))
 
 
 def _is_named_boilerplate(element: Element, in_content: bool) -> bool:

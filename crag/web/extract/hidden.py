@@ -11,45 +11,96 @@ from crag.web.extract.declarations import Declarations
 
 # Patterns of declarations that are joined by semicolons.
 _HIDING = re.compile(
-    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|content-visibility:hidden"
+    r"(?:^|;)(?:display:none|content-visibility:hidden"
     # moved off the screen, by -999 or at least four digits; not top:-99px
-    r"|(?:left|right|top|bottom|text-indent|margin-left|margin-top):-(?:9{3}|\d{4})"
+    r"|(?:left|right|top|bottom|margin-left|margin-top):-(?:9{3}|\d{4})"
     # zero in any unit, or nearly, such as 0.01; not 0.5
-    r"|(?:font-size|opacity|scale|zoom):[0.]+(?:[a-z%]*|0\d+)(?:;|$)"
-    # one pixel or point; not 10px
-    r"|font-size:1(?:\.\d+)?p[xt](?:;|$)"
-    # a size of zero in the shorthand, such as 0/0 a; not 10px
-    r"|font:[^;]*?(?<![\d.])0(?:px|pt|em)?[/\"'a-z]|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
+    r"|(?:opacity|scale|zoom):[0.]+(?:[a-z%]*|0\d+)(?:;|$)"
+    r"|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
     # clipped to nothing or one pixel
     r"|clip:rect\([01a-z,]*\)|clip-path:(?:inset\((?:50|100)%|circle\(0)"
-    r"|color:(?:transparent|rgba\([\d,]*,[0.]+\))"
     # struck out: shown, but as no longer true
     r"|text-decoration:[^;]*line-through)"
 )
 _SIZE_OF_NOTHING = re.compile(r"(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|$)")
+_ANIMATED = frozenset(["opacity", "visibility", "transform", "scale", "clip-path"])
+"""Where an element begins with no opacity and an animation, it fades in."""
+
+_INHERITED = frozenset(["inherit", "unset"])
+_HIDDEN_VISIBILITY = re.compile(r"hidden|collapse")
+_OFF_SCREEN_INDENT = re.compile(r"-(?:9{3}|\d{4})")
+_RELATIVE_SIZE = re.compile(r"\d{0,6}\.?\d{1,6}(?:em|ex|ch|%)|smaller|larger")
+"""Of letters: a share of nothing is nothing."""
+_SIZE_OF_NO_LETTERS = re.compile(
+    r"[0.]+(?:[a-z%]*|0\d+)"  # zero in any unit, or nearly, such as 0.01; not 0.5
+    r"|1(?:\.\d+)?p[xt]"  # one pixel or point; not 10px
+)
+_FONT_OF_NO_LETTERS = re.compile(r"(?:^|[^\d.])0(?:px|pt|em)?[/\"'a-z]")
+"""A size of zero in the shorthand, such as 0/0 a; not 10px."""
+_NO_COLOUR_AT_ALL = re.compile(r"transparent|rgba\([\d,]*,[0.]+\)")
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}|rgba?\([\d,.%]+\)|[a-z]+")
 _NO_COLOUR = frozenset(["inherit", "initial", "unset", "currentcolor"])
 _COLOUR_NAMES = {"white": "#ffffff", "black": "#000000"}
 WHITE = _COLOUR_NAMES["white"]
 
 
-def hides(declarations: Declarations, page_background: str | None = None) -> bool:
-    """Whether declarations hide an element's text; `page_background` is ``#rrggbb``, if known.
+def hides(declarations: Declarations) -> bool:
+    """Whether declarations hide an element with all that is in it.
 
     Example:
-        hides({"color": "#fff"}, "#ffffff")  # True: white on white
-        hides({"font-size": "10px"})  # False
+        hides({"display": "none"})  # True
+        hides({"opacity": "0", "animation": "fade-in1s"})  # False
     """
-    joined = ";".join(f"{name}:{value}" for name, value in declarations.items() if name != "content")
+    ignored = _ANIMATED if _is_animated(declarations) else frozenset[str]()
+    joined = ";".join(
+        f"{name}:{value}" for name, value in declarations.items() if name != "content" and name not in ignored
+    )
     if _HIDING.search(joined):
         return True
     # A box without size hides its text only if it cuts off what sticks out.
-    if declarations.get("overflow") == "hidden" and _SIZE_OF_NOTHING.search(joined):
-        return True
+    return declarations.get("overflow") == "hidden" and _SIZE_OF_NOTHING.search(joined) is not None
 
-    text_colour = _read_colour(declarations.get("color"))
-    background = _read_colour(declarations.get("background")) or page_background
-    return text_colour is not None and text_colour == background
+
+def find_unseen(declarations: Declarations, page_background: str | None = None) -> dict[str, bool]:
+    """The inherited properties that declarations set so that text is not seen (True) or is seen (False).
+
+    An element inside may set each of them anew, and is seen then. `page_background` is ``#rrggbb``, if known.
+
+    Example:
+        find_unseen({"color": "#fff", "font-size": "10px"}, "#ffffff")  # {"color": True, "font-size": False}
+    """
+    unseen: dict[str, bool] = {}
+    visibility = declarations.get("visibility", "inherit")
+    if visibility not in _INHERITED:
+        unseen["visibility"] = _HIDDEN_VISIBILITY.fullmatch(visibility) is not None and not _is_animated(declarations)
+
+    indent = declarations.get("text-indent", "inherit")
+    if indent not in _INHERITED:
+        unseen["text-indent"] = _OFF_SCREEN_INDENT.match(indent) is not None
+
+    size = declarations.get("font-size", "inherit")
+    if "font" in declarations:
+        unseen["font-size"] = _FONT_OF_NO_LETTERS.search(declarations["font"]) is not None
+    elif _SIZE_OF_NO_LETTERS.fullmatch(size):
+        unseen["font-size"] = True
+    elif size not in _INHERITED and not _RELATIVE_SIZE.fullmatch(size):
+        unseen["font-size"] = False
+
+    colour = _read_colour(declarations.get("color"))
+    if colour is not None:
+        background = _read_colour(declarations.get("background")) or page_background
+        is_clear = _NO_COLOUR_AT_ALL.match(declarations["color"]) is not None and not _shows_background(declarations)
+        unseen["color"] = is_clear or colour == background
+    return unseen
+
+
+def _shows_background(declarations: Declarations) -> bool:
+    """Whether letters are cut out of the background, as in headings with a gradient."""
+    return "text" in (declarations.get("background-clip"), declarations.get("-webkit-background-clip"))
+
+
+def _is_animated(declarations: Declarations) -> bool:
+    return any(declarations.get(name, "none") != "none" for name in ("animation", "animation-name"))
 
 
 def _read_colour(value: str | None) -> str | None:

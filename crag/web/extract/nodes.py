@@ -15,8 +15,8 @@ DROPPED_ELEMENTS = frozenset(
         *("head", "script", "style", "template", "iframe", "svg", "canvas", "object", "embed", "applet"),
         # shown only where something is missing: scripts, frames, players, bars
         *("noscript", "noframes", "noembed", "audio", "video", "progress", "meter"),
-        # choices, not prose; brackets round a reading; a formula in a second notation
-        *("select", "datalist", "rp", "annotation", "annotation-xml"),
+        # what could be typed; brackets round a reading; a formula in a second notation
+        *("datalist", "rp", "annotation", "annotation-xml"),
     ]
 )
 """Their text is not read."""
@@ -49,6 +49,17 @@ _MAY_BE_TABLE_PARTS = frozenset(["div", "span", "p", "section", "ul", "ol", "li"
 _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
 _WITHOUT_CONTENT = frozenset(["area", "br", "embed", "hr", "img", "input", "textarea", "wbr"])
 
+_TEXT_FIELDS = frozenset(
+    ["", "text", "number", "date", "time", "datetime-local", "month", "week", "tel", "url", "email"]
+)
+"""Types of `<input>` whose value is written on the page."""
+_FORMULA_BOXES = frozenset(["katex", "MathJax", "mwe-math-element"])
+"""Classes of KaTeX, MathJax and MediaWiki, which write a formula in signs or as a picture, and in MathML."""
+_FORMULA_FOR_SCREEN_READERS = frozenset(["katex-mathml", "MJX_Assistive_MathML", "mwe-math-mathml-a11y"])
+"""Classes of the MathML in these."""
+
+_NOTHING: frozenset[str] = frozenset()
+
 MAX_TREE_DEPTH = 120
 """Deeper elements lose their tags, not their text; the walk over the tree is recursive."""
 
@@ -61,7 +72,7 @@ class Element:
     Attributes:
         name: Of the tag, or of the role that it has.
         letters: Its characters without the blanks round texts; `link_letters` those inside of its `link_count` links.
-        holds_table: A table is inside of it; `holds_header_cell` a header cell.
+        holds_table: A table is inside of it; `holds_header_cell` a header cell; `holds_formula` a formula.
         holds_content: The page's main heading, `main` or an article is inside of it.
         is_boilerplate: It is the outermost element of a part that is not content (`crag.web.extract.boilerplate`).
         style: What its styles mean for its words.
@@ -71,6 +82,7 @@ class Element:
         "attributes",
         "children",
         "holds_content",
+        "holds_formula",
         "holds_header_cell",
         "holds_table",
         "is_boilerplate",
@@ -89,6 +101,7 @@ class Element:
         self.link_letters = 0
         self.link_count = 0
         self.holds_content = False
+        self.holds_formula = False
         self.holds_header_cell = False
         self.holds_table = False
         self.is_boilerplate = False
@@ -124,8 +137,8 @@ class Element:
             yield from child.descendants()
 
 
-_OpenElement = tuple[Element, Place, Iterator[ParsedNode]]
-"""An element whose children are read, and its place among those that selectors see."""
+_OpenElement = tuple[Element, Place, frozenset[str], Iterator[ParsedNode]]
+"""An element whose children are read, its place among those that selectors see, and what hides its text."""
 
 
 def build_tree(
@@ -143,9 +156,9 @@ def build_tree(
         styles: The styles of the page.
     """
     top = Element("body")
-    open_elements = [(top, _place_of(path, read, styles), children_of(path[-1]))]
+    open_elements = [(top, _place_of(path, read, styles), _NOTHING, children_of(path[-1]))]
     while open_elements:
-        parent, place_of_parent, rest = open_elements[-1]
+        parent, place_of_parent, unseen_by, rest = open_elements[-1]
         child = next(rest, None)
         if child is None:
             _close_element(open_elements)
@@ -155,19 +168,25 @@ def build_tree(
         if seen is None:
             continue
         if isinstance(seen, str):
-            parent.children.append(seen)
-            parent.letters += len(seen.strip())
+            if unseen_by:
+                parent.children.append(GAP)
+            else:
+                parent.children.append(seen)
+                parent.letters += len(seen.strip())
             continue
 
-        is_box = parent.style.holds_boxes
-        place, seen.style = styles.look_up(place_of_parent, seen.name, seen.attributes, is_box=is_box)
+        boxes = parent.style.boxes
+        place, style = styles.look_up(place_of_parent, seen.name, seen.attributes, boxes=boxes)
+        seen.style = style
+        if style.unseen or (unseen_by and style.seen):
+            unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
         elif len(open_elements) >= MAX_TREE_DEPTH:
-            open_elements.append((parent, place, children_of(child)))
+            open_elements.append((parent, place, unseen_by, children_of(child)))
         else:
-            _add_element(parent, seen)
-            open_elements.append((seen, place, children_of(child)))
+            _add_element(parent, seen, is_seen=not unseen_by)
+            open_elements.append((seen, place, unseen_by, children_of(child)))
     return top
 
 
@@ -183,13 +202,23 @@ def _place_of(
     return place
 
 
-def _add_element(parent: Element, element: Element) -> None:
+def _add_element(parent: Element, element: Element, *, is_seen: bool) -> None:
     """Add an element by the name that its role gives it, with the text that a sheet puts at its beginning."""
     if "role" in element.attributes:
         element.name = _name_by_role(element)
     parent.children.append(element)
+    if not is_seen:
+        return
     if element.style.before is not None:
         _add_generated(element, element.style.before)
+    if element.name == "input":
+        _add_text(element, _typed_text(element))
+
+
+def _typed_text(field: Element) -> str:
+    """What is written in a field of a form; a button is none."""
+    kind = field.get("type").lower()
+    return field.get("value") if kind in _TEXT_FIELDS else ""
 
 
 def _name_by_role(element: Element) -> str:
@@ -203,12 +232,22 @@ def _name_by_role(element: Element) -> str:
 
 
 def _is_unseen(element: Element) -> bool:
-    """Whether a reader does not see the element, or sees it struck out."""
-    if element.name in DROPPED_ELEMENTS or element.style.is_hidden:
-        return True
+    """Whether a reader does not see the element and all in it, or sees it struck out."""
     attributes = element.attributes
+    if element.name in DROPPED_ELEMENTS:
+        return True
+    if element.style.is_hidden:
+        return not _is_formula_in_words(element)
+    # Of the choices of a list only the one that was made is seen.
+    if element.name == "option":
+        return "selected" not in attributes
     is_closed_dialog = element.name == "dialog" and "open" not in attributes
     return is_closed_dialog or "popover" in attributes
+
+
+def _is_formula_in_words(element: Element) -> bool:
+    """Whether a hidden element holds a formula for screen readers, of which others see a picture or signs in boxes."""
+    return not _FORMULA_FOR_SCREEN_READERS.isdisjoint(element.get("class").split())
 
 
 def _add_generated(parent: Element, generated: Generated) -> None:
@@ -217,23 +256,28 @@ def _add_generated(parent: Element, generated: Generated) -> None:
         return
     element = Element("span")
     element.style = generated.style
-    element.children.append(generated.text)
-    element.letters = len(generated.text.strip())
+    _add_text(element, generated.text)
     parent.children.append(element)
     parent.letters += element.letters
 
 
+def _add_text(element: Element, text: str) -> None:
+    if text.strip():
+        element.children.append(text)
+        element.letters += len(text.strip())
+
+
 def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
     """Finish the innermost open element, and add its letters to those of its parent."""
-    element, _, _ = open_elements.pop()
+    element, _, unseen_by, _ = open_elements.pop()
     parent = open_elements[-1][0] if open_elements else element
     if parent is element:  # the top, or an element that lost its tags
         return
 
-    if element.style.after is not None:
-        _add_generated(element, element.style.after)
-    if element.style.table_part == "table":
-        _name_table_parts(element)
+    if element.style is not PLAIN:
+        _finish_by_style(element, is_seen=not unseen_by)
+    if element.holds_formula and not _FORMULA_BOXES.isdisjoint(element.get("class").split()):
+        _keep_formula(element)
     # Scripts make links of elements without an address; those with a name are places, not links.
     if element.name == "a" and ("href" in element.attributes or "name" not in element.attributes):
         element.link_letters = element.letters
@@ -241,9 +285,29 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
     parent.letters += element.letters
     parent.link_letters += element.link_letters
     parent.link_count += element.link_count
+    parent.holds_formula = parent.holds_formula or element.holds_formula or element.name == "math"
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"
+
+
+def _finish_by_style(element: Element, *, is_seen: bool) -> None:
+    """Change the children of an element as its style demands."""
+    style = element.style
+    if style.after is not None and is_seen:
+        _add_generated(element, style.after)
+    if style.boxes and style.boxes_are_reversed:
+        element.children.reverse()
+    if style.table_part == "table":
+        _name_table_parts(element)
+
+
+def _keep_formula(box: Element) -> None:
+    """Keep of a formula that is written twice the notation with a meaning: MathML, not signs in their places."""
+    formula = next((inner for inner in box.descendants() if inner.name == "math"), None)
+    if formula is not None and formula.letters > 0:
+        box.children = [formula]
+        box.letters = formula.letters
 
 
 def _name_table_parts(table: Element) -> None:

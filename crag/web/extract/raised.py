@@ -31,7 +31,7 @@ _ANY_MARK = re.compile("[\ue0f1-\ue0f6]")
 
 # --- kinds of superscripts --------------------------------------------------------------------------------------------
 
-_ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|e|ème|º|ª", re.IGNORECASE)
+_ORDINAL = re.compile(r"st|nd|rd|th|ste|ers?|res?|[eè]res?|es?|i?[eè]mes?|n?des?|º|ª", re.IGNORECASE)
 _TRADE_MARK = re.compile(r"TM|SM|[™®©℠]|\(R\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LIST_OF_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+|[a-z](?:\s*,\s*[a-z])+")
@@ -62,7 +62,8 @@ _VARIABLE = re.compile(r"(?<![^\W\d_])[A-Za-zα-ωΑ-Ω]\Z")
 _UNIT = re.compile(
     r"""
     (?<! [A-Za-z] )
-    (?: [kcdmnµμ]?m | ft | yd | mi | s | sec | kg | miles? | feet | foot | yards? | inch(?:es)? | met(?:er|re)s?
+    (?: (?: [kcdhmnµμMG] | da )? m | Å | ft | yd | mi | s | sec | kg
+      | miles? | feet | foot | yards? | inch(?:es)? | met(?:er|re)s?
       | (?<= \d ) \s? in | (?<= \d\s ) in )    # not the preposition
     \Z
     """,
@@ -193,7 +194,8 @@ def _as_ending(script: _Script) -> str | None:
     """What belongs to the word: ``19th``, ``XIXe``, ``No``, ``4h 1m``, ``$5.99``, a trade mark."""
     text, before, _ = script
     follows_number = script.follows_digit or _ROMAN_NUMBER.search(before)
-    is_ordinal = follows_number and _ORDINAL.fullmatch(text)
+    is_nth = text == "th" and _VARIABLE.search(before)
+    is_ordinal = is_nth or (follows_number and _ORDINAL.fullmatch(text))
     is_numero = text in ("o", "os", "º") and _NUMERO.search(before)
     is_ending = is_ordinal or is_numero or _is_clock_unit(script) or _TRADE_MARK.fullmatch(text) or text[0] == "."
     return text if is_ending else None

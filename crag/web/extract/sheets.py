@@ -1,7 +1,7 @@
 """The rules of a page's `<style>` sheets, and which of them are for an element (CSS 2.2, 5 and 6.4).
 
 Read are rules for names, classes and ids, such as ``div > .note`` or ``.loss::before``. Not read are sheets of other
-files, and rules inside at-rules other than ``@media screen`` and ``@media all``: those are for printers or phones.
+files, and rules inside `@media` for other screens than a wide one (`crag.web.extract.media`).
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crag.web.extract.declarations import parse_block
+from crag.web.extract.media import is_for_wide_screen, open_at_rules
 
 MAX_RULES = 2_000
 """Of a page."""
@@ -19,12 +20,8 @@ _SHEET = re.compile(
     r"(.*?)(?:</\1|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_NOT_FOR_SCREENS = re.compile(r"\bmedia\s*=\s*[\"']?(?:print|[^\"'>]*max-width)", re.IGNORECASE)
+_MEDIA = re.compile(r"""\bmedia\s*=\s*(?:"([^">]*)"|'([^'>]*)'|([^\s>]*))""", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
-_RULES_IN_BRACES = r"(?>(?:[^{}]*+\{[^{}]*+\})*)[^{}]*+"
-_SCREEN_RULES = re.compile(rf"@media\s+(?:only\s+)?(?:screen|all)\s*\{{({_RULES_IN_BRACES})\}}", re.IGNORECASE)
-_AT_RULE = re.compile(rf"@[^{{}};@]*+(?:;|\{{{_RULES_IN_BRACES}\}})")  # @import x; or @media print { rules }
-
 _NAME = r"-?[a-z_][\w-]*+"
 _KEY = rf"[.#]{_NAME}|\[hidden\]"
 _COMPOUND = rf"(?:[a-z][\w-]*+|{_KEY})(?>(?:{_KEY})*)"
@@ -36,22 +33,27 @@ _KEYS = re.compile(rf"{_KEY}|{_NAME}", re.IGNORECASE)
 
 _READ_DECLARATION = re.compile(
     r"""
-    (?<! [\w-] )
+    ; \s*+
     (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
-          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale ) \s* :
+          | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale | animation (?:-name)?
+          | flex-(?:direction|flow) | unicode-bidi ) \s* :
       | margin-(?:left|top) \s* : \s* -
       | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
       | font \s* : [^;]{0,99} \b 0
       | (?:max-)? (?:height|width) \s* : \s* [01] (?:px)? \s* (?: [;!}] | \Z )
-      | scale (?:3d|[xy])? \(
-      | transparent | rgba )
+      | (?:-webkit-)? transform \s* : [^;]{0,200} scale
+      | color \s* : \s* (?: transparent | rgba )
+      | white-space \s* : \s* (?: pre | break | normal ) )
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
-"""A rule without any of these, and without a colour on a colour, says nothing about what is read."""
-_BACKGROUND = re.compile("background", re.IGNORECASE)
-_COLOUR = re.compile(r"(?<![\w-])color\s*:", re.IGNORECASE)
-_LIST_STYLE = re.compile(r"(?<![\w-])list-style(?:-type)?\s*:", re.IGNORECASE)
+"""A rule in small letters without any of these, and without a colour on a colour, says nothing about what is read."""
+_COLOUR = re.compile(r";\s*+color\s*:")
+_NO_SIZE = re.compile(r"font(?:-size)?\s*:\s*0", re.IGNORECASE)
+_SIZE = re.compile(r";\s*+font(?:-size)?\s*:")
+"""Read only on pages with letters of no size, to which they may give one inside; colours likewise."""
+_NO_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
+_LIST_STYLE = re.compile(r";\s*+list-style(?:-type)?\s*:")
 """Read on pages with ordered lists only: most sheets take the signs from every menu."""
 
 Keys = frozenset[str]
@@ -224,17 +226,24 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     """The rules of a page that say something about what is read, in order."""
     sheets = []
     for element, attributes, content in _SHEET.findall(html):
-        if element.lower() == "style" and not _NOT_FOR_SCREENS.search(attributes):
+        media = _MEDIA.search(attributes)
+        if element.lower() == "style" and is_for_wide_screen((media[1] or media[2] or media[3] or "") if media else ""):
             sheets.append(content)
-    text = _COMMENT.sub("", "\n".join(sheets))
-    text = _AT_RULE.sub("", _SCREEN_RULES.sub(r"\1", text))
+    text = open_at_rules(_COMMENT.sub("", "\n".join(sheets)))
 
-    has_numbers = "<ol" in html or "<OL" in html
+    patterns = [_READ_DECLARATION]
+    if "<ol" in html or "<OL" in html:
+        patterns.append(_LIST_STYLE)
+    if _NO_SIZE.search(text):
+        patterns.append(_SIZE)
+    if _NO_COLOUR.search(text):
+        patterns.append(_COLOUR)
+
     # Without at-rules no braces are nested, so each "}" ends a rule.
     count = 0
     for rule in text.split("}"):
         selectors, _, declarations = rule.partition("{")
-        if not (_is_read(declarations) or (has_numbers and _LIST_STYLE.search(declarations))):
+        if not _is_read(declarations, patterns):
             continue
         for selector in selectors.split(","):
             simple = _SIMPLE_SELECTOR.fullmatch(" ".join(selector.split()))
@@ -244,7 +253,8 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
                 yield WrittenRule(simple["outer"], simple["subject"], pseudo_element, declarations, count)
 
 
-def _is_read(declarations: str) -> bool:
-    if _READ_DECLARATION.search(declarations):
+def _is_read(declarations: str, patterns: Iterable[re.Pattern[str]]) -> bool:
+    lowered = f";{declarations.lower()}"
+    if any(pattern.search(lowered) for pattern in patterns):
         return True
-    return bool(_BACKGROUND.search(declarations) and _COLOUR.search(declarations))
+    return "background" in lowered and _COLOUR.search(lowered) is not None

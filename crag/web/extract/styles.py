@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from operator import attrgetter
+from typing import Literal
 
 from crag.web.extract.declarations import Block, Declarations, cascade, parse_block
-from crag.web.extract.hidden import WHITE, hides
+from crag.web.extract.hidden import WHITE, find_unseen, hides
 from crag.web.extract.sheets import Place, Rule, StyleSheets
 
 Attributes = Mapping[str, str | None]
@@ -18,10 +19,19 @@ Attributes = Mapping[str, str | None]
 class Flow(Enum):
     """How an element stands to the line of the words before it."""
 
+    BY_NAME = auto()
+    """As HTML's own sheet has it."""
     IN_LINE = auto()
+    """In the line whatever its name: a paragraph is a box there."""
     APART = auto()
-    """A box in the line, apart from the words beside it."""
+    """Apart from the words beside it, or on its own lines, as its name says."""
+    BOX = auto()
+    """A box in the line, apart from the words beside it, whatever its name."""
     OWN_LINES = auto()
+
+
+Boxes = Literal["", "row", "column", "grid"]
+"""How the elements inside an element stand to each other, if they are boxes; a word, because it is looked up often."""
 
 
 class Script(Enum):
@@ -37,20 +47,29 @@ class Style:
     """The style of an element, as far as it changes what is read.
 
     Attributes:
-        is_hidden: Nobody sees it, or sees it struck out.
+        is_hidden: Nobody sees it or anything in it, or sees it struck out.
+        unseen, seen: The inherited properties that it sets so that texts are not seen, or are
+            (`crag.web.extract.hidden.find_unseen`).
         flow: How it stands to the words before it.
         script: How high it stands.
         table_part: The name of the element of a table that it is shown as, or "".
-        holds_boxes: Elements inside it are boxes side by side, or one below the other.
+        boxes: How elements inside it stand, if they are boxes; `boxes_are_reversed`: the last one comes first.
+        keeps_lines: Whether line ends of its text are seen; None if it does not say.
+        is_reversed: Its text is written from right to left, letter by letter.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
         before, after: What the sheet writes before and after its text; None if it does not say.
     """
 
     is_hidden: bool = False
-    flow: Flow = Flow.IN_LINE
+    unseen: frozenset[str] = frozenset()
+    seen: frozenset[str] = frozenset()
+    flow: Flow = Flow.BY_NAME
     script: Script = Script.LEVEL
     table_part: str = ""
-    holds_boxes: bool = False
+    boxes: Boxes = ""
+    boxes_are_reversed: bool = False
+    keeps_lines: bool | None = None
+    is_reversed: bool = False
     list_style: str = ""
     before: "Generated | None" = None
     after: "Generated | None" = None
@@ -69,7 +88,10 @@ _MISSING = "\x00"
 """The value of an attribute that is not there; no page has this character."""
 
 _UNSEEN_CLASS = re.compile(
-    r"(?<![\w-])(?:sr-only|visually-hidden|visuallyhidden|screen-reader-(?:text|only)|element-invisible)(?![\w-])"
+    r"(?<![\w-])(?:sr[-_]?only|(?:a-)?off-?screen|element-invisible|screen[-_]?reader[-_]?(?:text|only))(?![\w-])"
+    # also is-visually-hidden, ArticleVisuallyHidden and the like
+    r"|(?<!not-)(?:visually[-_]?hidden)(?![\w-])",
+    re.IGNORECASE,
 )
 """Classes made for screen readers."""
 _OF_NAME = {
@@ -78,6 +100,11 @@ _OF_NAME = {
     "del": "text-decoration: line-through",
     "s": "text-decoration: line-through",
     "strike": "text-decoration: line-through",
+    "pre": "white-space: pre",
+    "listing": "white-space: pre",
+    "plaintext": "white-space: pre",
+    "xmp": "white-space: pre",
+    "textarea": "white-space: pre-wrap",
 }
 """What HTML's own sheet says."""
 _OTHER_SHEETS = re.compile(r"stylesheet|@import", re.IGNORECASE)
@@ -103,31 +130,33 @@ class PageStyles:
         is_white = not self._has_other_sheets and not _SETS_BACKGROUND.search(html)
         self._background = WHITE if is_white else None
         self._looked_up: dict[tuple[object, ...], tuple[Place, Style]] = {}
-        self._read: dict[tuple[str, tuple[Rule, ...], str, bool], Style] = {}
+        self._read: dict[tuple[str, tuple[Rule, ...], str, Boxes], Style] = {}
 
-    def look_up(self, parent: Place, name: str, attributes: Attributes, *, is_box: bool = False) -> tuple[Place, Style]:
-        """The place of an element inside of another one, and its style. `is_box`: the other one holds boxes."""
-        key: tuple[object, ...] = (parent, name, is_box)
+    def look_up(self, parent: Place, name: str, attributes: Attributes, *, boxes: Boxes = "") -> tuple[Place, Style]:
+        """The place of an element inside of another one, and its style. `boxes`: those that the other one holds."""
+        key: tuple[object, ...] = (parent, name, boxes)
         if attributes:
             get = attributes.get
-            key = (parent, name, is_box, get("class"), get("id"), get("style"), get("hidden", _MISSING))
+            key = (parent, name, boxes, get("class"), get("id"), get("style"), get("hidden", _MISSING))
+            if name == "bdo":
+                key += (get("dir"),)
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
-            style = self._find_style(place, _read_own(name, attributes), attributes.get("style") or "", is_box)
+            style = self._find_style(place, _read_own(name, attributes), attributes.get("style") or "", boxes)
             found = self._looked_up[key] = place, style
         return found
 
-    def _find_style(self, place: Place, own: str, inline: str, is_box: bool) -> Style:
-        if not (own or place.rules or inline or is_box):
+    def _find_style(self, place: Place, own: str, inline: str, boxes: Boxes) -> Style:
+        if not (own or place.rules or inline or boxes):
             return PLAIN
-        key = (own, place.rules, inline, is_box)
+        key = (own, place.rules, inline, boxes)
         style = self._read.get(key)
         if style is None:
             style = self._read[key] = self._read_style(*key)
         return style
 
-    def _read_style(self, own: str, rules: Iterable[Rule], inline: str, is_box: bool) -> Style:
+    def _read_style(self, own: str, rules: Iterable[Rule], inline: str, boxes: Boxes) -> Style:
         ranked = sorted(rules, key=attrgetter("rank"))
         of_element = [rule.block for rule in ranked if not rule.pseudo_element]
         declarations = self._cascade(parse_block(own), of_element, parse_block(inline))
@@ -135,12 +164,18 @@ class PageStyles:
         for pseudo_element in ("before", "after"):
             blocks = [rule.block for rule in ranked if rule.pseudo_element == pseudo_element]
             generated[pseudo_element] = self._generate(blocks, declarations) if blocks else None
+        unseen = find_unseen(declarations, self._background)
         return Style(
-            is_hidden=hides(declarations, self._background),
-            flow=_read_flow(declarations, is_box),
+            is_hidden=hides(declarations),
+            unseen=frozenset(name for name, is_unseen in unseen.items() if is_unseen),
+            seen=frozenset(name for name, is_unseen in unseen.items() if not is_unseen),
+            flow=_read_flow(declarations, boxes),
             script=_read_script(declarations),
             table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
-            holds_boxes=_HOLDS_BOXES.fullmatch(declarations.get("display", "")) is not None,
+            boxes=_read_boxes(declarations),
+            boxes_are_reversed=_read_direction(declarations).endswith("-reverse"),
+            keeps_lines=_read_keeps_lines(declarations),
+            is_reversed=_is_reversed(declarations),
             list_style=_read_list_style(declarations),
             **generated,
         )
@@ -161,15 +196,17 @@ class PageStyles:
         if "content" not in declarations:
             return None
         fonts = of_element.get("font-family", "") + declarations.get("font-family", "")
-        if hides(declarations) or _ICON_FONT.search(fonts):
+        if hides(declarations) or any(find_unseen(declarations).values()) or _ICON_FONT.search(fonts):
             return Generated("", PLAIN)
-        style = Style(flow=_read_flow(declarations, is_box=False), script=_read_script(declarations))
+        style = Style(flow=_read_flow(declarations, ""), script=_read_script(declarations))
         return Generated(_read_content(declarations["content"]), style)
 
 
 def _read_own(name: str, attributes: Attributes) -> str:
     """What an element's name, its classes for screen readers and its attribute `hidden` say."""
     own = _OF_NAME.get(name, "")
+    if name == "bdo" and (attributes.get("dir") or "").lower() == "rtl":
+        own += "; unicode-bidi: bidi-override; direction: rtl"
     if _UNSEEN_CLASS.search(attributes.get("class") or ""):
         own += "; clip: rect(0,0,0,0)"
     # Browsers unfold what is hidden "until-found" where it is looked for.
@@ -182,7 +219,9 @@ def _read_own(name: str, attributes: Attributes) -> str:
 
 _NOTHING = Block({}, {})
 _OWN_LINES = re.compile(r"block|flex|grid|list-item|table|flow-root")
-_HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|grid)")
+_WRAPS = re.compile(r"(?:nowrap|wrap-reverse|wrap)\Z")
+_HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|(grid))")
+_KEEPS_LINES = re.compile(r"pre|break-spaces")
 TABLE_PARTS = {
     "table": "table",
     "inline-table": "table",
@@ -207,12 +246,43 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _ICON_FONT = re.compile(r"icon|glyph|awesome|symbol")
 
 
-def _read_flow(declarations: Declarations, is_box: bool) -> Flow:
+def _read_flow(declarations: Declarations, boxes: Boxes) -> Flow:
+    """How an element stands in the line, in an element that holds `boxes`."""
     display = declarations.get("display", "")
     if _OWN_LINES.match(display):
         return Flow.OWN_LINES
-    is_apart = display.startswith("inline-") or declarations.get("float") in ("left", "right")
-    return Flow.APART if is_apart or is_box else Flow.IN_LINE
+    if boxes == "column":
+        return Flow.OWN_LINES
+    if boxes or declarations.get("float") in ("left", "right"):
+        return Flow.APART
+    if display.startswith("inline-"):
+        return Flow.BOX
+    return Flow.IN_LINE if display in ("inline", "contents") else Flow.BY_NAME
+
+
+def _read_boxes(declarations: Declarations) -> Boxes:
+    holds = _HOLDS_BOXES.fullmatch(declarations.get("display", ""))
+    if holds is None:
+        return ""
+    if holds[1]:
+        return "grid"
+    return "column" if _read_direction(declarations).startswith("column") else "row"
+
+
+def _read_direction(declarations: Declarations) -> str:
+    """The direction of boxes, such as ``row-reverse``; "" if none is set."""
+    written = declarations.get("flex-direction") or declarations.get("flex-flow", "")
+    return _WRAPS.sub("", written)  # no blank is between the two
+
+
+def _read_keeps_lines(declarations: Declarations) -> bool | None:
+    white_space = declarations.get("white-space")
+    return _KEEPS_LINES.match(white_space) is not None if white_space else None
+
+
+def _is_reversed(declarations: Declarations) -> bool:
+    is_override = declarations.get("unicode-bidi") in ("bidi-override", "isolate-override")
+    return is_override and declarations.get("direction") == "rtl"
 
 
 def _read_list_style(declarations: Declarations) -> str:

@@ -15,9 +15,13 @@ _ROW_GROUPS = frozenset(["thead", "tbody", "tfoot"])
 _NO_ROWS = frozenset(["caption", "col", "colgroup"])
 _CELLS = frozenset(["td", "th"])
 
-_MAX_COLUMNS = 100
-"""Of a table; HTML allows spans of 1,000."""
+_MAX_WIDTH = 100
+"""Columns of a cell; HTML allows spans of 1,000."""
+_MAX_SLOTS = 2_000_000
+"""Of a table, that cells cover by their spans; behind them each cell has its own slot only."""
 _MAX_LABEL_CHARACTERS = 60
+_LABEL_END_CHARACTERS = 25
+"""Of a longer header, whose end may be all that tells it from the one beside it."""
 _MAX_REPEATED_CHARACTERS = 200
 """A longer cell that spans rows is written in the first of them only."""
 _FOOTNOTE_MARKS = re.compile(r"(?: \[\w{1,3}\])+\Z")
@@ -75,10 +79,10 @@ def form_table(table: Element) -> list[GridRow]:
 
     A span of rows ends with its row group, and ``rowspan=0`` reaches to that end.
     """
-    rows: list[GridRow] = []
+    grid = _Grid()
     for is_head, group in _row_groups(table):
-        _add_row_group(rows, is_head, group)
-    return rows
+        grid.add_row_group(is_head, group)
+    return grid.rows
 
 
 def _row_groups(table: Element) -> list[tuple[bool, list[Element]]]:
@@ -133,26 +137,37 @@ def _outside_cells(row: Element) -> Iterator[Element | str]:
             yield child
 
 
-def _add_row_group(rows: list[GridRow], is_head: bool, elements: Sequence[Element]) -> None:
-    """Place the cells of a group's rows in the first free slots."""
-    start = len(rows)
-    rows.extend(GridRow(index, is_head) for index in range(start, start + len(elements)))
-    for index, element in enumerate(elements, start):
-        column = 0
-        for cell_element in element.elements():
-            if cell_element.name not in _CELLS:
-                continue
-            while column in rows[index].cells:
-                column += 1
+class _Grid:
+    """The rows of a table, while they are filled."""
 
-            height = _read_span(cell_element, "rowspan") or len(rows)
-            width = max(_read_span(cell_element, "colspan"), 1)
-            width = min(width, _MAX_COLUMNS - column)
-            if width <= 0:
-                break
-            cell = GridCell(cell_element, index, column, width, is_header=cell_element.name == "th")
-            _cover_slots(rows[index : index + height], cell)
-            column += width
+    def __init__(self) -> None:
+        self.rows: list[GridRow] = []
+        self._free_slots = _MAX_SLOTS
+
+    def add_row_group(self, is_head: bool, elements: Sequence[Element]) -> None:
+        """Place the cells of a group's rows in the first free slots."""
+        start = len(self.rows)
+        self.rows.extend(GridRow(index, is_head) for index in range(start, start + len(elements)))
+        for index, element in enumerate(elements, start):
+            column = 0
+            for cell_element in element.elements():
+                if cell_element.name not in _CELLS:
+                    continue
+                while column in self.rows[index].cells:
+                    column += 1
+                column += self._place_cell(cell_element, index, column)
+
+    def _place_cell(self, element: Element, row: int, column: int) -> int:
+        """Place a cell that begins at a slot; how many columns it covers."""
+        width = min(max(_read_span(element, "colspan"), 1), _MAX_WIDTH)
+        height = _read_span(element, "rowspan") or len(self.rows)
+        covered_rows = self.rows[row : row + height]
+        if self._free_slots < width * len(covered_rows):
+            width, covered_rows = 1, covered_rows[:1]
+
+        self._free_slots -= width * len(covered_rows)
+        _cover_slots(covered_rows, GridCell(element, row, column, width, is_header=element.name == "th"))
+        return width
 
 
 def _cover_slots(rows: Iterable[GridRow], cell: GridCell) -> None:
@@ -408,8 +423,17 @@ def _read_labels(upper_labels: Mapping[int, _Label], row: GridRow) -> dict[int, 
         upper_label = labels.get(column, ())
         is_new = cell.row == row.index or not upper_label
         if header and is_new:
-            labels[column] = (*upper_label, header[:_MAX_LABEL_CHARACTERS].strip())
+            labels[column] = (*upper_label, _shorten(header))
     return labels
+
+
+def _shorten(header: str) -> str:
+    """A header that is not too long to be repeated in each row, else its beginning and its end."""
+    if len(header) <= _MAX_LABEL_CHARACTERS:
+        return header
+    beginning, _, _ = header[: _MAX_LABEL_CHARACTERS - _LABEL_END_CHARACTERS + 1].rpartition(" ")
+    _, _, end = header[-_LABEL_END_CHARACTERS - 1 :].partition(" ")
+    return f"{beginning} … {end}" if beginning and end else header[:_MAX_LABEL_CHARACTERS]
 
 
 def _label_cells(labels: Mapping[int, _Label], row: GridRow) -> str:

@@ -38,14 +38,23 @@ _BLOCKS = frozenset(
     re.findall(
         r"\w+",
         "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
-        "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p search "
-        "section summary table tbody td tfoot th thead tr ul",
+        "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol p plaintext pre "
+        "search section summary table tbody td textarea tfoot th thead tr ul xmp",
     )
 )
 """The elements that HTML's own style sheet shows as blocks; each has lines of its own."""
-_PREFORMATTED = frozenset(["pre", "listing", "plaintext", "textarea", "xmp"])
-_BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture"])
+_BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture", "select"])
 """They stand in the line, but apart from the words beside them. So does every element of the page's own making."""
+
+_BOXES_IN_LINE = (Flow.IN_LINE, Flow.BOX)
+_NEVER_IN_LINE = frozenset(["table", "ul", "ol", "dl", "li", "pre"])
+_MAX_LINE_CHARACTERS = 80
+"""Of boxes that stand side by side: more are columns, which are read one after the other."""
+
+_DENOMINATOR = re.compile(r"(?<![\w-])den(?:om(?:inator)?)?(?![\w-])")
+"""Class of the lower number of a fraction."""
+_BAR_WITHIN = 4
+"""Pieces: what stands between the numbers of a fraction is for screen readers."""
 
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
@@ -116,6 +125,16 @@ def _write_edges(edges: re.Match[str]) -> str:
     return " " if is_apart and not is_joined else ""
 
 
+def _is_line(row: Element) -> bool:
+    """Whether boxes side by side are short and hold no blocks, such as teams and their goals."""
+    if row.letters > _MAX_LINE_CHARACTERS:
+        return False
+    for box in row.elements():
+        if box.name in _NEVER_IN_LINE or any(inner.name in _BLOCKS for inner in box.descendants()):
+            return False
+    return True
+
+
 class _Writer:
     """Writes elements one after the other, as pieces of text."""
 
@@ -151,21 +170,42 @@ class _Writer:
             self.pieces.append("\n" if is_block else GAP)
             return
 
+        characters = self._characters
+        if element.style.keeps_lines is not None:
+            self._characters = _PREFORMATTED_CHARACTERS if element.style.keeps_lines else _INPUT_CHARACTERS
+
         name = element.name
         if name == "table":
             self._write_table(element)
         elif name == "li":
             self._write_item(element)
+        elif name in _BLOCKS and element.style.flow in _BOXES_IN_LINE:
+            self._write_between(_JOINT, element, _JOINT)
         elif name in _BLOCKS:
             if name == "ol":
                 self._item_numbers.update(item_numbers(element))
-            self._write_between("\n", element, "\n")
+            self._write_block(element)
         elif name == "br":
             self.pieces.append("\n")
-        elif name in _PREFORMATTED:
-            self._write_preformatted(element)
         else:
             self._write_inline(element)
+        self._characters = characters
+
+    def _write_block(self, block: Element) -> None:
+        """Write an element on lines of its own; short boxes side by side share one."""
+        self.pieces.append("\n")
+        if block.style.boxes == "row" and _is_line(block):
+            for box in block.children:
+                self._write_box(box)
+        else:
+            self.write_children(block)
+        self.pieces.append("\n")
+
+    def _write_box(self, box: Element | str) -> None:
+        if isinstance(box, Element) and box.name in _BLOCKS:
+            self._write_between(_JOINT, box, _JOINT)
+        else:
+            self._write_child(box)
 
     def _write_item(self, item: Element) -> None:
         """Write an item of a list, behind its number if it has one."""
@@ -185,6 +225,9 @@ class _Writer:
     def _write_inline(self, element: Element) -> None:
         """Write an element of the line, which its style may take out of it."""
         style = element.style
+        classes = element.get("class")
+        if "den" in classes and _DENOMINATOR.search(classes):
+            self._write_bar()
         write = _INLINE.get(element.name, _Writer.write_children)
         edge = ""
         if style.flow is Flow.OWN_LINES:
@@ -193,21 +236,23 @@ class _Writer:
             write = _Writer._write_raised
         elif style.script is Script.LOWERED:
             write = _Writer._write_lowered
-        elif style.flow is Flow.APART or element.name in _BOXES or "-" in element.name:
+        elif style.flow in (Flow.APART, Flow.BOX) or element.name in _BOXES or "-" in element.name:
             edge = _JOINT
 
+        start = len(self.pieces)
         if edge:
             self.pieces.append(edge)
         write(self, element)
         if edge:
             self.pieces.append(edge)
+        if style.is_reversed:
+            self.pieces[start:] = ["".join(self.pieces[start:])[::-1]]
 
-    def _write_preformatted(self, element: Element) -> None:
-        """Write text whose line ends are seen."""
-        characters = self._characters
-        self._characters = _PREFORMATTED_CHARACTERS
-        self._write_between("\n", element, "\n")
-        self._characters = characters
+    def _write_bar(self) -> None:
+        """Write the line of a fraction, whose two numbers stand one above the other."""
+        before = "".join(self.pieces[-_BAR_WITHIN:]).rstrip(f" {GAP}")
+        if before[-1:].isdigit():
+            self.pieces.append("/")
 
     # --- marks in the line --------------------------------------------------------------------------------------------
 

@@ -62,6 +62,7 @@ def test_links_in_a_place_of_menus_are_left_out(page: str) -> None:
         f"<main><h1>Crew</h1>{STORY}<div class=members>{LIST}</div></main>",
         f"<article><h1>Crew</h1>{STORY}</article><aside class=infobox><h3>Members</h3>{LIST}</aside>",
         f"<h1>Crew</h1>{STORY}<ol><li>2001<ul>{LINKS}</ul></li></ol>",
+        f"<h1>Crew</h1>{STORY}<p>Born in 1969<span class='noprint ForceAgeToShow'> (to Ada Moe)</span></p>",
         f"<h1>Crew</h1>{STORY}<div class=popular-artists>{LIST}</div>",
         f"<h1>Crew</h1>{STORY}<section id=relatedPeople>{LIST}</section>",
         f"<h1>Crew</h1>{STORY}<div class=recommended_books>{LIST}</div>",

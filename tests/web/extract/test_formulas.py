@@ -42,3 +42,23 @@ def test_a_formula_is_typed_on_a_line(method: str, formula: str, expected: str) 
     html = f"<p>Here <math>{formula}</math> is written.</p>"
     settings = ExtractSettings.model_validate({"method": method})
     assert page_text(html, settings) == f"Here {expected} is written."
+
+
+MATH = "<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>"
+
+
+@pytest.mark.parametrize("method", ["main_text", "beautifulsoup"])
+@pytest.mark.parametrize(
+    "written_twice",
+    [
+        f"<i class=mwe-math-element><i class=mwe-math-mathml-a11y style='display:none'>{MATH}</i><img alt=E></i>",
+        f"<i class=katex><i class=katex-mathml>{MATH}</i><i class=katex-html aria-hidden=true>E=mc<b>2</b></i></i>",
+        f"<i class=MathJax><nobr aria-hidden=true>E=mc<b>2</b></nobr><i class=MJX_Assistive_MathML>{MATH}</i></i>",
+        "<i class=katex><i class=katex-html aria-hidden=true>E=mc<sup>2</sup></i></i>",
+    ],
+    ids=["MediaWiki", "KaTeX", "MathJax", "KaTeX without MathML"],
+)
+def test_a_formula_that_is_also_written_in_signs_is_read_once(method: str, written_twice: str) -> None:
+    sheet = "<style>.katex-mathml, .MJX_Assistive_MathML { position: absolute; clip: rect(1px, 1px, 1px, 1px) }</style>"
+    settings = ExtractSettings.model_validate({"method": method})
+    assert page_text(f"{sheet}<p>Here {written_twice} is written.</p>", settings) == "Here E=mc^2 is written."

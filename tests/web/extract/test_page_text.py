@@ -154,6 +154,9 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
         ("<span style='display:block'>Toll</span><span style='display: block'>free</span>", ["Toll", "free"]),
         ("<pre>one\n  two</pre>", ["one", "two"]),
         # what is apart, or joined, in a line
+        ("<p>1 dollar is <input value=0.92><input type=checkbox value=NO> euros</p>", ["1 dollar is 0.92 euros"]),
+        ("<p>Season <select><option>2022<option selected>2023</select>", ["Season 2023"]),
+        ("<p>Sixth <nobr>AP fund</nobr></p>", ["Sixth AP fund"]),
         ("<button>Map</button><button>Tolls</button><label>Day</label><input>", ["Map Tolls Day"]),
         ("<x-name>Ida</x-name><x-age>41</x-age>, <a href=x>Ole</a><a href=y>Una</a>.", ["Ida 41, Ole Una."]),
         ("<p>sus<wbr>pen&shy;sion<br>bridge</p>", ["suspension", "bridge"]),
@@ -192,6 +195,10 @@ def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[
         "<p style='height:1px;overflow:hidden'>SECRET</p>",
         "<p style='transform: rotate(3deg) scale(0)'>SECRET</p>",
         "<p class='big sr-only'>SECRET</p>",
+        "<p class=ssrcss-1f39n02-VisuallyHidden>SECRET</p>",
+        "<p class='u-visually-hidden'>SECRET</p>",
+        "<b>$19<b class=a-offscreen>SECRET</b></b>",
+        "<input type=hidden value=SECRET><input type=submit value=SECRET>",
         "<style>/* x */ .a, div > .q1 {font-size:0} @media print {.z {a:b}}</style><div><b class=q1>SECRET</b></div>",
         "<div hidden><p>SECRET<span hidden>SECRET</span></p></div>",
         "<script>SECRET</script>",
@@ -229,6 +236,7 @@ def test_what_can_be_seen_is_kept(method: str) -> None:
         "style='opacity:0.5;font-size:10px;line-height:0'",
         "style='color:#fff;background:#000'",
         "class=sheet",
+        "class='not-sr-only not-visually-hidden'",
         "class='tab open'",
     ):
         sheet = "<style>@media print{.sheet{display:none}} .tab{display:none} .tab.open{display:block}</style>"

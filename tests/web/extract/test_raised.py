@@ -29,6 +29,7 @@ from crag.web.extract.page_text import page_text
         ("3 &times; 10<sup>8</sup> m", "3 × 10^8 m"),
         ("10<sup>−19</sup> C", "10^−19 C"),
         ("520 km<sup>2</sup>, 9.8 m/s<sup>2</sup>", "520 km^2, 9.8 m/s^2"),
+        ("45 hm<sup>3</sup>, 2 Mm<sup>3</sup>, 5 Å<sup>3</sup>", "45 hm^3, 2 Mm^3, 5 Å^3"),
         ("E = mc<sup>2</sup>", "E = mc^2"),
         ("x<sup>2</sup> + y<sup>2</sup>", "x^2 + y^2"),
         ("2<sup>10</sup> = 1024", "2^10 = 1024"),
@@ -44,6 +45,8 @@ from crag.web.extract.page_text import page_text
         ("M<sup>lle</sup> Berg", "Mlle Berg"),
         ("le XIX<sup>e</sup> et le I<sup>er</sup> siècle", "le XIXe et le Ier siècle"),
         ("N<sup>o</sup> 7, n<sup>os</sup> 8 et 9", "No 7, nos 8 et 9"),
+        ("the n<sup>th</sup> and i<sup>th</sup> term, e<sup>st</sup>", "the nth and ith term, e^st"),
+        ("les 1<sup>ers</sup>, la 2<sup>nde</sup>, les 4<sup>èmes</sup>", "les 1ers, la 2nde, les 4èmes"),
         # chemistry, indices, isotopes, ions
         ("CO<sub>2</sub>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "CO2, C6H12O6"),
         ("SO<sub>4</sub><sup>2−</sup>, Ca<sup>2+</sup>", "SO4^2−, Ca^2+"),
@@ -52,6 +55,9 @@ from crag.web.extract.page_text import page_text
         # fractions, degrees, prices
         ("2<sup>1</sup>/<sub>2</sub> cups, <sup>1</sup>⁄<sub>3</sub> cup", "2 1/2 cups, 1⁄3 cup"),
         ("2<span class=sr-only>+</span><span>1</span>⁄<span>2</span> miles", "2 1⁄2 miles"),
+        ("<i class=num>3</i><i class=sr-only>/</i><i class=den>4</i> cup", "3/4 cup"),
+        ("5<i class=sr-only>+</i><i class=num>3</i><i class=den>4</i> cups", "5 3/4 cups"),
+        ("<b>3</b> <b class=garden>4</b>, lot <b class=den>4</b>", "3 4, lot 4"),
         ("20<sup>o</sup>C", "20°C"),
         ("$19<sup>99</sup>", "$19.99"),
         ("at 12<sup>h</sup> 07<sup>m</sup> 3.5<sup>s</sup> of right ascension", "at 12h 07m 3.5s of right ascension"),

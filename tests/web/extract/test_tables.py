@@ -211,6 +211,25 @@ def test_long_headers_and_wide_spans_do_not_multiply_a_page() -> None:
     assert len(page_text(f"<table>{rows}</table>", ExtractSettings(labelled_tables=True))) <= 300_000
 
 
+def test_headers_that_differ_at_their_end_stay_apart() -> None:
+    years = "".join(
+        f"<th>Net revenue of the financial year that ended on the 31st of March {year}" for year in (2022, 2023)
+    )
+    [line] = labelled(f"<table><tr><th>Item{years}<tr><td>Boats<td>12<td>15</table>")
+    assert line == (
+        "Item: Boats | Net revenue of the financial year … on the 31st of March 2022: 12"
+        " | Net revenue of the financial year … on the 31st of March 2023: 15"
+    )
+
+
+def test_a_table_may_have_a_column_for_each_day_of_a_year() -> None:
+    head = "".join(f"<th>day {day}" for day in range(1, 366))
+    values = "".join(f"<td>{day}.5" for day in range(1, 366))
+    [line] = labelled(f"<table><tr><th>Town{head}<tr><td>Oslo{values}</table>")
+    assert line.startswith("Town: Oslo | day 1: 1.5 |")
+    assert line.endswith("| day 365: 365.5")
+
+
 @pytest.mark.parametrize("around", ["div hidden", "div style='display:none'", "noscript", "canvas", "object", "nav"])
 def test_a_table_inside_something_hidden_or_a_menu_is_left_out(around: str) -> None:
     assert "Height" not in "\n".join(main_lines(f"<{around}><b>x</b>{INNER}</{around.split(maxsplit=1)[0]}>"))
