@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from crag.commands.ending import EXIT_UNUSABLE
+from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
 from crag.core.files import UserError
 from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
@@ -59,7 +59,7 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
                 return code
 
             except user_errors as error:
-                if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
+                if is_output_fault(error):  # `end_with` reports it
                     raise
                 sys.stderr.write(f"error: {_message(error)}\n")
                 return code
@@ -72,8 +72,8 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
 def _message(error: Exception) -> str:
     """The text of an error with its notes; of the operating system's, the file and the reason without the number."""
     text = str(error)
-    if isinstance(error, OSError) and error.filename:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     notes: Sequence[str] = getattr(error, "__notes__", ())
     return "; ".join([text, *notes])
 

@@ -1,5 +1,6 @@
 """How commands end: in processes of their own, with real signals and a real pipe."""
 
+import os
 import shlex
 import signal
 import subprocess
@@ -60,6 +61,23 @@ def test_a_stream_that_the_caller_has_closed_costs_nothing(tmp_path: Path, close
     command = f"exec {shlex.join([sys.executable, '-c', code_of(body)])} {closed}"
     assert subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, check=False).returncode == 0
     assert kept.read_text(encoding="utf-8") == "as written"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("is_buffered", [True, False])
+def test_output_to_a_full_disk_is_one_line(is_buffered: bool) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": "" if is_buffered else "1"}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code_of("print('an answer'); return 0")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            check=False,
+        )
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.returncode == 2
 
 
 def test_a_package_that_is_not_installed_is_one_line_and_a_part_of_ours_is_none() -> None:

@@ -122,3 +122,14 @@ def test_a_folder_is_locked_by_one_at_a_time_and_free_afterwards(tmp_path: Path)
         pass
     with lock_folder(folder):
         assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("write", [append_rows, write_rows])
+def test_a_full_disk_names_the_file(tmp_path: Path, write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.jsonl"
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, mode: opened(Path("/dev/full"), "wb", buffering=0))
+    monkeypatch.setattr("crag.core.files._cut_torn_line", lambda stream: None)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        write(path, [{"a": 1}])
