@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
 from crag.core.files import UserError
 from crag.core.places import PACKAGE
@@ -89,7 +90,7 @@ def parser_of(
     epilog: str | None = None,
 ) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
-    return argparse.ArgumentParser(
+    return CommandParser(
         command,
         description=description,
         epilog=epilog,

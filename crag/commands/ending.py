@@ -49,7 +49,8 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 def end_with(main: Callable[[], int]) -> NoReturn:
     """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C or where its
-    output cannot be written."""
+    output cannot be written.
+    """
     _open_closed_streams()
     try:
         code = main()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from crag.commands.command_parser import CommandParser
 from crag.mock_api.server import LOOPBACK, build_server, listen, socket_url
 from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
     )
