@@ -56,11 +56,11 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "unknown challenge": ("aicrowd-json", json_field("challenge_id", "meta-kdd-cup-25"), "PRESET=scripted"),
     "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
     "debug submission": ("aicrowd-json", json_field("debug", True), "submission that counts"),
-    "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "make task1"),
+    "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "git checkout aicrowd.json"),
     "challenge of another task than the preset": (
         "aicrowd-json", written("agents/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
-    "unknown key in the preset": ("preset", changed(SCRIPTED, "[web]", "[wep]"), "correct the key"),
+    "unknown key in the preset": ("preset", changed(SCRIPTED, "[web]", "[wep]"), "correct it"),
     "model on a server": ("preset", changed(SCRIPTED, '"scripted"', '"openai"\nmodel = "m"'), "vllm"),
     "change that is not committed": ("clean-tree", changed("apt.txt", "git", "git\ncurl"), "git commit"),
     "file that git does not know": ("clean-tree", lambda root: (root / "notes.txt").touch(), "git add"),
@@ -91,6 +91,14 @@ def test_a_planted_fault_is_found_and_its_remedy_reported(fault: str, tree: Path
     level = Level.WARNING if fault in ONLY_WARNINGS else Level.ERROR
     found = checked(name, tree).of(level)
     assert any(remedy in finding.remedy for finding in found), found
+
+
+def test_a_preset_of_ones_own_is_checked_by_its_path(tree: Path, checked: Checked) -> None:
+    written("agents/active.toml", 'preset = "agents/own.toml"\n')(tree)
+    found = checked("preset", tree).of(Level.ERROR)
+    assert [finding.problem for finding in found] == ["the preset cannot be loaded: there is no file agents/own.toml"]
+    written("agents/own.toml", 'extends = "scripted"\n')(tree)
+    assert checked("preset", tree).of(Level.ERROR) == []
 
 
 def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
