@@ -296,6 +296,18 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
             assert asker.ask(QUESTION, pages=[place] if several else place).source == f"Rain Man, {page}"
         with pytest.raises(UserError, match="ask_all takes a list of questions"):
             next(asker.ask_all(QUESTION, page))
+        assert len(list(asker.ask_all((question for question in [QUESTION]), page))) == 1
+
+
+def test_questions_without_pages_and_graph_are_warned_of_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CRAG_MOCK_API_URL", raising=False)
+    with Asker("scripted", changes=CHANGES) as asker:
+        asker.ask(QUESTION)
+        asker.ask(QUESTION)
+    warning = "no pages and no knowledge graph are given: hardly any question can be answered\n"
+    assert capsys.readouterr().err == warning
 
 
 def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> None:
@@ -310,6 +322,9 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     ):
         with pytest.raises(UserError, match=fault):
             next(asker.ask_all(questions, page, at))
+    for places in (5, b"reports/", [page, None]):
+        with pytest.raises(UserError, match="pages: expected a path, a URL or a list of them, found "):
+            asker.ask(QUESTION, places)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="changes takes a list"):
         Asker("scripted", changes="answering.word_limit=30")
 
