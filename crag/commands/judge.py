@@ -36,6 +36,7 @@ from crag.evaluation.judge import (
     is_hedged,
     judge_claims,
     judge_from,
+    no_verdict_line,
 )
 from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
@@ -113,7 +114,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     options = parser.parse_args(arguments)
     if bool(options.runs) == (options.source is not None):
-        parser.error("give --in FILE, or the folders of runs")
+        parser.error("give either --in FILE or the folders of runs")
     if options.runs:
         for option, name in _FILE_OPTIONS.items():
             if getattr(options, name):
@@ -324,6 +325,9 @@ def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
     yield f"{len(rows)} judged: {counts}"
     # Whoever judges a file of a few rows is shown how little they say
     yield metrics_headline("all", compute_metrics(verdicts), fewest=1)
+    no_verdict = no_verdict_line(row["reason"] for row in rows)
+    if no_verdict:
+        yield no_verdict
     hedged = hedged_line(sum(is_hedged(row["reason"]) for row in rows))
     if hedged:
         yield hedged
