@@ -73,7 +73,9 @@ def test_a_command_of_the_page_runs(command: str, tmp_path: Path, monkeypatch: p
     assert re.fullmatch("[0-9a-f]{12}", signature["code"])
 
 
-def test_the_code_of_the_page_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_the_page_is_an_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     file = tmp_path / "mine.py"
     file.write_text(code, encoding="utf-8")
@@ -85,6 +87,7 @@ def test_the_code_of_the_page_is_an_agent(tmp_path: Path, monkeypatch: pytest.Mo
     # Another version of the file is another run
     file.write_text(f"{code}\nCHANGED = True\n", encoding="utf-8")
     assert main([*options, "--resume"]) == 2
+    assert "; --output names another folder, --overwrite replaces the run" in capsys.readouterr().err
 
 
 def test_the_reranker_ranks_and_needs_no_weights() -> None:
