@@ -7,15 +7,15 @@ exit code 2.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
-from crag.core.files import UserError
+from crag.core.files import UserError, json_line, write_rows
 from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
@@ -34,6 +34,9 @@ from crag.settings import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+STANDARD_OUTPUT = Path("-")
+"""The value of ``--out`` for standard output."""
 
 
 def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
@@ -96,6 +99,17 @@ def parser_of(
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write rows as JSON lines to a file, or to standard output if the target is ``-``; returns their number."""
+    if target != STANDARD_OUTPUT:
+        return write_rows(target, rows)
+    count = 0
+    for row in rows:
+        sys.stdout.write(json_line(row).decode())
+        count += 1
+    return count
 
 
 # --- options that several commands have -------------------------------------------------------------------------------

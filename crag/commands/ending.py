@@ -1,5 +1,8 @@
 """How a command ends. It imports little: it is imported before the command is known."""
 
+import codecs
+import io
+import json
 import os
 import signal
 import sys
@@ -52,6 +55,7 @@ def end_with(main: Callable[[], int]) -> NoReturn:
     output cannot be written.
     """
     _open_closed_streams()
+    _escape_foreign_characters()
     try:
         code = main()
         sys.stdout.flush()
@@ -96,3 +100,19 @@ def _open_closed_streams() -> None:
             descriptor = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
+
+
+def _escape_foreign_characters() -> None:
+    """Let standard output write characters that its encoding lacks, as of a Latin-1 locale, as escapes of JSON.
+
+    So no character ends a command, and JSON stays JSON.
+    """
+    codecs.register_error("json_escape", _json_escape)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="json_escape")
+
+
+def _json_escape(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end]).strip('"'), error.end

@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import argument_type, command, parser_of, say
+from crag.commands.command_line import STANDARD_OUTPUT, argument_type, command, parser_of, say
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
@@ -54,7 +54,6 @@ from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
-STANDARD_OUTPUT = Path("-")
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""
 _FILE_OPTIONS = {

@@ -26,10 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
     try:
         tables = load_tables(options.data)
+    except (GraphError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    try:
         # Bound before the server starts, so that a port in use is an error and port 0 is known
         listening = listen(options.host, options.port)
-    except (GraphError, OSError, OverflowError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (OSError, OverflowError) as error:
+        address = f"{options.host}:{options.port}"
+        print(f"error: cannot listen on {address}: {error}; --port 0 takes a free port", file=sys.stderr)
         return 1
 
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
