@@ -299,6 +299,21 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
         assert len(list(asker.ask_all((question for question in [QUESTION]), page))) == 1
 
 
+def test_the_word_behind_mock_kg_may_be_the_question(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["ask", *SAYS, "--json", "--mock-kg", "who directed rain man?"]) == 0
+    assert json.loads(capsys.readouterr().out)["query"] == "who directed rain man?"
+    assert main(["ask", *SAYS, "--mock-kg", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: no such directory" in capsys.readouterr().err
+
+
+def test_an_unknown_preset_of_the_environment_says_where_it_comes_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "nobody")
+    assert main(["ask", QUESTION, "--pages", page]) == 2
+    assert "error: there is no preset 'nobody' (of $CRAG_PRESET); shipped presets: " in capsys.readouterr().err
+
+
 def test_questions_without_pages_and_graph_are_warned_of_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
