@@ -79,6 +79,9 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "pin that the lock lacks": ("imports-named", changed("requirements.txt", "lxml==", "lxml==1"), "make locks"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
     "agent without its method": ("agent", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
+    "other class under the kit's name": (
+        "agent", written("models/user_config.py", "class UserModel: pass\n"), "traceback",
+    ),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
 ONLY_WARNINGS = {"placeholder author", "file that git does not know", "debug submission"}
