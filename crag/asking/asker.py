@@ -213,7 +213,7 @@ class Asker:
 
     def ask_all(
         self,
-        questions: Sequence[str],
+        questions: Iterable[str],
         pages: Places = (),
         at: str | datetime | None = None,
     ) -> Iterator[CitedAnswer]:
@@ -227,9 +227,9 @@ class Asker:
         """
         if isinstance(questions, str):
             raise UserError("ask_all takes a list of questions; ask takes one")
-        questions = list(questions)
         asked_at = _query_time(at)
-        for question in questions:
+        all_questions = list(questions)
+        for question in all_questions:
             # Of a table's column, a missing one may be None or a number
             if not isinstance(question, str) or not question.strip():
                 raise UserError(f"a question is empty or no text: {shorten_repr(question)}")
@@ -242,8 +242,8 @@ class Asker:
         agent = self.warm_up()
 
         batch_size = self._batch_size()
-        for start in range(0, len(questions), batch_size):
-            batch = questions[start : start + batch_size]
+        for start in range(0, len(all_questions), batch_size):
+            batch = all_questions[start : start + batch_size]
             _, traces = agent.answer_batch(
                 {
                     "interaction_id": ["asked"] * len(batch),
