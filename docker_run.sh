@@ -30,6 +30,11 @@ if [ "$smoke" = true ] && [ $# -gt 1 ]; then
     echo "docker_run.sh: --smoke takes a preset and no further arguments, got: $*" >&2
     exit 2
 fi
+if [ "$smoke" = true ] && [ ! -f "crag/presets/${1:-cpu}.toml" ] && [ ! -f "${1:-cpu}" ]; then
+    presets="$(cd crag/presets && printf '%s ' *.toml)"
+    echo "docker_run.sh: there is no preset '$1'; shipped presets: ${presets//.toml/}" >&2
+    exit 2
+fi
 if [ "$smoke" = true ] && [ ! -d "$weights" ]; then
     echo "docker_run.sh: no weights in $weights; get them with: crag models fetch ${1:-cpu}" >&2
     exit 1

@@ -1,4 +1,4 @@
-"""The agent: `from agents.user_config import UserAgent`. The 2024 evaluator imports it from `models.user_config`."""
+"""The agent. Name your own one here: `models/user_config.py`, which the 2024 evaluator imports, takes it over."""
 
 from crag.pipeline.user_agent import UserAgent
 

@@ -1,8 +1,8 @@
-"""What the 2024 evaluator imports: `from models.user_config import UserModel`; `agents.user_config` has the same class.
+"""What the 2024 evaluator imports: `from models.user_config import UserModel`, the agent of `agents/user_config.py`.
 
 CRAG-MM, the challenge of 2025 about images, is not supported: its evaluator calls `batch_generate_response`.
 """
 
-from crag.pipeline.user_agent import UserAgent as UserModel
+from agents.user_config import UserAgent as UserModel
 
 __all__ = ["UserModel"]

@@ -2,8 +2,12 @@
 
 import importlib.util
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -73,7 +77,9 @@ def test_a_command_of_the_page_runs(command: str, tmp_path: Path, monkeypatch: p
     assert re.fullmatch("[0-9a-f]{12}", signature["code"])
 
 
-def test_the_code_of_the_page_is_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_the_page_is_an_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     file = tmp_path / "mine.py"
     file.write_text(code, encoding="utf-8")
@@ -85,6 +91,23 @@ def test_the_code_of_the_page_is_an_agent(tmp_path: Path, monkeypatch: pytest.Mo
     # Another version of the file is another run
     file.write_text(f"{code}\nCHANGED = True\n", encoding="utf-8")
     assert main([*options, "--resume"]) == 2
+    assert "; --output names another folder, --overwrite replaces the run" in capsys.readouterr().err
+
+
+def test_the_line_that_submits_an_agent_gives_it_to_the_evaluator_too(tmp_path: Path) -> None:
+    (line,) = re.findall(r"`(from agents\.own_check import .*?)`", PAGE)
+    for folder in ("agents", "models"):
+        (tmp_path / folder).mkdir()
+        for name in ("__init__.py", "user_config.py"):
+            shutil.copy(REPOSITORY / folder / name, tmp_path / folder)
+    shutil.copy(REPOSITORY / "examples" / "own_check.py", tmp_path / "agents")
+    (tmp_path / "agents" / "user_config.py").write_text(f"{line}\n", encoding="utf-8")
+    code = "from models.user_config import UserModel; print(UserModel.__name__)"
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "ShortAnswersAgent\n"
 
 
 def test_the_reranker_ranks_and_needs_no_weights() -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError, shorten_repr
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
 from crag.engines.encoders import load_dense_encoder
-from crag.settings import OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
 
 if TYPE_CHECKING:
     from crag.pipeline.agent import CragAgent
@@ -139,6 +139,15 @@ def _last_probability(trace: Trace, text: str) -> float | None:
     return None
 
 
+def _as_locations(pages: object) -> tuple[str, ...]:
+    """One or several places as text. Raises UserError: one is no path and no URL."""
+    places = [pages] if isinstance(pages, str | Path) or not isinstance(pages, Iterable) else list(pages)
+    for place in places:
+        if not isinstance(place, str | Path):
+            raise UserError(f"pages: expected a path, a URL or a list of them, found {shorten_repr(pages)}")
+    return tuple(map(str, places))
+
+
 def _query_time(at: object) -> str:
     """The time of a question in CRAG's form; None: now. Raises UserError: not a time."""
     if at is None or isinstance(at, datetime):
@@ -204,7 +213,7 @@ class Asker:
 
     def ask_all(
         self,
-        questions: Sequence[str],
+        questions: Iterable[str],
         pages: Places = (),
         at: str | datetime | None = None,
     ) -> Iterator[CitedAnswer]:
@@ -219,18 +228,22 @@ class Asker:
         if isinstance(questions, str):
             raise UserError("ask_all takes a list of questions; ask takes one")
         asked_at = _query_time(at)
-        for question in questions:
+        all_questions = list(questions)
+        for question in all_questions:
             # Of a table's column, a missing one may be None or a number
             if not isinstance(question, str) or not question.strip():
                 raise UserError(f"a question is empty or no text: {shorten_repr(question)}")
 
         # Pages before models: a wrong path is reported at once.
         index = self.read(pages)
+        has_graph = self._kg_url or os.environ.get(KG_VARIABLE, "").strip()
+        if index is None and not has_graph and self._agent is None:  # once
+            _warn("no pages and no knowledge graph are given: hardly any question can be answered")
         agent = self.warm_up()
 
         batch_size = self._batch_size()
-        for start in range(0, len(questions), batch_size):
-            batch = questions[start : start + batch_size]
+        for start in range(0, len(all_questions), batch_size):
+            batch = all_questions[start : start + batch_size]
             _, traces = agent.answer_batch(
                 {
                     "interaction_id": ["asked"] * len(batch),
@@ -257,7 +270,7 @@ class Asker:
 
         Raises UserError: no page can be read; WeightsMissingError: many pages are searched by their meaning too.
         """
-        locations = (str(pages),) if isinstance(pages, str | Path) else tuple(map(str, pages))
+        locations = _as_locations(pages)
         if not locations:
             return None
         if locations not in self._indexes:

@@ -153,6 +153,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.question is None and not options.file:
         options.question = _take_question(options.pages)
+        # `--mock-kg "who?"`: the option takes a folder or nothing, and so the word behind it
+        if options.question is None and options.mock_kg and _is_question(options.mock_kg):
+            options.question, options.mock_kg = options.mock_kg, ""
     if options.question is not None and options.file:
         parser.error("give a question or --file, not both")
     if options.start > 1 and not options.file:
@@ -221,18 +224,23 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def _take_question(places: list[str]) -> str | None:
     """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
 
-    The last of several is a question if it is neither a file nor an address, and ends with a question mark or has a
-    blank; a misspelt path is none. An empty one is a question too, of which `_questions` complains.
+    An empty word is a question too, of which `_questions` complains.
     """
     if len(places) < 2:
         return None
     final_word = places[-1].strip()
-    if not final_word:
-        return places.pop()
-    is_place = final_word.startswith(("http://", "https://")) or expand_home(final_word).exists()
-    looks_like_path = bool(_SUFFIX.search(final_word)) or "/" in final_word
-    is_question = final_word.endswith("?") or (" " in final_word and not looks_like_path)
-    return places.pop() if is_question and not is_place else None
+    return places.pop() if not final_word or _is_question(final_word) else None
+
+
+def _is_question(word: str) -> bool:
+    """Whether a word is neither a file nor an address, and ends with a question mark or has a blank.
+
+    A misspelt path is no question.
+    """
+    if word.startswith(("http://", "https://")) or expand_home(word).exists():
+        return False
+    looks_like_path = bool(_SUFFIX.search(word)) or "/" in word
+    return word.endswith("?") or (" " in word and not looks_like_path)
 
 
 def _questions(options: argparse.Namespace) -> list[GivenQuestion]:

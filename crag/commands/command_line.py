@@ -7,14 +7,15 @@ exit code 2.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from crag.commands.ending import EXIT_UNUSABLE
-from crag.core.files import UserError
+from crag.commands.command_parser import CommandParser
+from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
+from crag.core.files import UserError, json_line, write_rows
 from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
@@ -33,6 +34,9 @@ from crag.settings import (
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+STANDARD_OUTPUT = Path("-")
+"""The value of ``--out`` for standard output."""
 
 
 def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
@@ -59,7 +63,7 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
                 return code
 
             except user_errors as error:
-                if isinstance(error, BrokenPipeError):  # of `| head`: see `end_with`
+                if is_output_fault(error):  # `end_with` reports it
                     raise
                 sys.stderr.write(f"error: {_message(error)}\n")
                 return code
@@ -72,8 +76,8 @@ def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Call
 def _message(error: Exception) -> str:
     """The text of an error with its notes; of the operating system's, the file and the reason without the number."""
     text = str(error)
-    if isinstance(error, OSError) and error.filename:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     notes: Sequence[str] = getattr(error, "__notes__", ())
     return "; ".join([text, *notes])
 
@@ -89,12 +93,23 @@ def parser_of(
     epilog: str | None = None,
 ) -> argparse.ArgumentParser:
     """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
-    return argparse.ArgumentParser(
+    return CommandParser(
         command,
         description=description,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write rows as JSON lines to a file, or to standard output if the target is ``-``; returns their number."""
+    if target != STANDARD_OUTPUT:
+        return write_rows(target, rows)
+    count = 0
+    for row in rows:
+        sys.stdout.write(json_line(row).decode())
+        count += 1
+    return count
 
 
 # --- options that several commands have -------------------------------------------------------------------------------

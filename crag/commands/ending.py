@@ -1,11 +1,16 @@
-"""How a command ends. Standard library only: it is imported before the command is known."""
+"""How a command ends. It imports little: it is imported before the command is known."""
 
+import codecs
+import io
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
+
+from crag.core.files import FAULTS_OF_DISKS
 
 EXIT_UNUSABLE = 2
 """The input cannot be used."""
@@ -46,8 +51,11 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 
 def end_with(main: Callable[[], int]) -> NoReturn:
-    """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C."""
+    """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C or where its
+    output cannot be written.
+    """
     _open_closed_streams()
+    _escape_foreign_characters()
     try:
         code = main()
         sys.stdout.flush()
@@ -55,10 +63,31 @@ def end_with(main: Callable[[], int]) -> NoReturn:
         sys.stderr.write("\ninterrupted: the same command starts again, and continues where --help names --resume\n")
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # `| head` has read enough. Python would complain when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # `| head` has read enough
+        _discard_output()
         code = EXIT_READER_GONE
+    except OSError as error:
+        if not is_output_fault(error):
+            raise
+        sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
+        _discard_output()
+        code = EXIT_UNUSABLE
     sys.exit(code)
+
+
+def is_output_fault(error: BaseException) -> bool:
+    """Whether standard output could not be written: its reader has gone, or the disk behind ``> FILE`` is full.
+
+    Errors of other files name their file.
+    """
+    if isinstance(error, BrokenPipeError):
+        return True
+    return isinstance(error, OSError) and error.errno in FAULTS_OF_DISKS and error.filename is None
+
+
+def _discard_output() -> None:
+    """Let what is left of standard output go nowhere: Python would complain when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_closed_streams() -> None:
@@ -71,3 +100,19 @@ def _open_closed_streams() -> None:
             descriptor = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
+
+
+def _escape_foreign_characters() -> None:
+    """Let standard output write characters that its encoding lacks, as of a Latin-1 locale, as escapes of JSON.
+
+    So no character ends a command, and JSON stays JSON.
+    """
+    codecs.register_error("json_escape", _json_escape)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="json_escape")
+
+
+def _json_escape(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end]).strip('"'), error.end

@@ -313,6 +313,7 @@ def parse_options(
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    is_evaluate = parser.prog == PROGRAM
     group = parser.add_argument_group("run")
     add_preset_arguments(group)
     parser.set_defaults(preset=None)  # with another agent it matters whether a preset was named
@@ -334,7 +335,8 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         "--agent",
         metavar="M:C|FILE.py:C",
         default=DEFAULT_AGENT,
-        help="the agent's module, or its file, and class (default: %(default)s)",
+        # `crag bench starter-kit` has these options too, but agents of its own
+        help="the agent's module, or its file, and class (default: %(default)s)" if is_evaluate else argparse.SUPPRESS,
     )
     add_graph_arguments(group)
 
@@ -378,12 +380,13 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
+    suffix = "" if parser.prog == PROGRAM else f"-{parser.prog.split()[-1]}"
     group = parser.add_argument_group("files")
     group.add_argument(
         "--output",
         metavar="DIR",
         type=folder,
-        help="default: results/DATASET-PRESET-GRAPH-CHANGES",
+        help=f"default: results/DATASET-PRESET-GRAPH-CHANGES{suffix}",
     )
     existing = group.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="continue the run in DIR, and ask lost questions again")

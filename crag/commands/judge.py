@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import argument_type, command, parser_of, say
+from crag.commands.command_line import STANDARD_OUTPUT, argument_type, command, parser_of, say
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
@@ -36,6 +36,7 @@ from crag.evaluation.judge import (
     is_hedged,
     judge_claims,
     judge_from,
+    no_verdict_line,
 )
 from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
@@ -53,7 +54,6 @@ from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
-STANDARD_OUTPUT = Path("-")
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""
 _FILE_OPTIONS = {
@@ -113,7 +113,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     options = parser.parse_args(arguments)
     if bool(options.runs) == (options.source is not None):
-        parser.error("give --in FILE, or the folders of runs")
+        parser.error("give either --in FILE or the folders of runs")
     if options.runs:
         for option, name in _FILE_OPTIONS.items():
             if getattr(options, name):
@@ -324,6 +324,9 @@ def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
     yield f"{len(rows)} judged: {counts}"
     # Whoever judges a file of a few rows is shown how little they say
     yield metrics_headline("all", compute_metrics(verdicts), fewest=1)
+    no_verdict = no_verdict_line(row["reason"] for row in rows)
+    if no_verdict:
+        yield no_verdict
     hedged = hedged_line(sum(is_hedged(row["reason"]) for row in rows))
     if hedged:
         yield hedged

@@ -76,7 +76,7 @@ def _section(verb: Verb) -> Iterator[str]:
     yield "|---|---|"
     # argparse has no public list of its arguments
     for action in parser._actions:
-        if not isinstance(action, argparse._HelpAction):
+        if not isinstance(action, argparse._HelpAction) and action.help != argparse.SUPPRESS:
             yield f"| `{_form(action)}` | {_meaning(action)} |"
 
     if parser.epilog:

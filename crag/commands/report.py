@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import command, parser_of, say
 from crag.evaluation.report.pictures import write_pictures
 from crag.evaluation.report.run_page import write_report
 from crag.evaluation.store import REPORT
@@ -39,5 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     print(write_report(options.folder, options.out))
     if options.pictures:
-        for path in write_pictures(options.folder, options.pictures):
+        paths = write_pictures(options.folder, options.pictures)
+        if not paths:
+            say(f"no pictures: the traces of {options.folder} have neither P(correct) nor seconds of stages")
+        for path in paths:
             print(path)

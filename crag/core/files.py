@@ -20,6 +20,10 @@ _NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, er
 """What file systems without locks reply, as some that are mounted over a network: NFS has none for folders."""
 
 
+FAULTS_OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Full, the user's share used up, too large a file, broken. Writing raises them without the name of the file."""
+
+
 class UserError(Exception):
     """An error that the user can fix. The message says what is wrong, where, and what to do; commands print only it."""
 
@@ -36,6 +40,17 @@ class Record(NamedTuple):
 
 
 @contextmanager
+def _named_if_disk_fails(path: Path) -> Iterator[None]:
+    """Inside, an error of a full or broken disk names the file `path`, which is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FAULTS_OF_DISKS and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a temporary path with the same suffix; it becomes `path` at the end, or is deleted after an error.
 
@@ -47,11 +62,12 @@ def whole_file(path: Path) -> Iterator[Path]:
     # In the same folder, as a rename cannot cross file systems; with a name for each process.
     temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:
-        yield temporary
+        with _named_if_disk_fails(path):
+            yield temporary
 
-        # The content must be on disk before the name is: after a power cut a rename alone may name an empty file.
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
+            # The content must be on disk before the name is: after a power cut a rename alone may name an empty file.
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
         # The user named `path`; nobody knows the other name
@@ -193,7 +209,7 @@ def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     if not content:
         return
 
-    with path.open("a+b") as stream:
+    with _named_if_disk_fails(path), path.open("a+b") as stream:
         # Closing the file releases the lock.
         _lock(stream.fileno(), fcntl.LOCK_EX)
 

@@ -29,14 +29,18 @@ def load_agent_class(path: str) -> Callable[[], Any]:
         module = _import_module(path, module_name, attribute)
 
     if not hasattr(module, attribute):
-        raise AgentStartError(
-            f"agent {path}: the module has no attribute {attribute!r}, expected as in {DEFAULT_AGENT}"
-        )
+        raise AgentStartError(f"agent {path}: the module has no attribute {attribute!r}; {_describe_classes(module)}")
     agent_class: object = getattr(module, attribute)
     if not callable(agent_class):
         kind = type(agent_class).__name__
         raise AgentStartError(f"agent {path}: {attribute!r} is a {kind}, expected a class, as in {DEFAULT_AGENT}")
     return agent_class
+
+
+def _describe_classes(module: ModuleType) -> str:
+    """The classes that a module defines, one of which was perhaps meant."""
+    own_classes = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return f"it defines {', '.join(own_classes)}" if own_classes else "it defines no class"
 
 
 def _import_module(path: str, module_name: str, attribute: str) -> ModuleType:

@@ -284,8 +284,10 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
 def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     place = record.place
     row = dict(with_query_time(record).data)
+    if row.get("query") is None:
+        raise DatasetError(f'{place}, field "query": missing or null; the row has {", ".join(row) or "no field"}')
     for name in _STRING_FIELDS:
-        if row.get(name) is None and name != "query":
+        if row.get(name) is None:
             row.pop(name, None)
         else:
             row[name] = clean(_expect(place, name, row.get(name), str, "a string"))

@@ -9,7 +9,7 @@ from typing import Any
 from crag.core.contracts import Lost
 from crag.evaluation.batches import SECONDS_PER_QUERY
 from crag.evaluation.gates import gate_effects
-from crag.evaluation.judge import Verdict, hedged_line, is_hedged
+from crag.evaluation.judge import Verdict, hedged_line, is_hedged, no_verdict_line
 from crag.evaluation.metrics import FEWEST, Metrics, compute_metrics, field_title, metrics_by_slice
 from crag.evaluation.retrieval_quality import retrieval_line, summarise_retrieval
 from crag.evaluation.signature import signature_line
@@ -32,7 +32,8 @@ def summarise(
     traceback the exception and its place. Seconds `total` are the agent's over all batches; `startup` and
     `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`. `generations_out_of_time`
     counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
-    `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect.
+    `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect. `no_verdict` says for how many
+    answers the judge's model gave no verdict, and why.
     `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`; `asked_again`
     counts those that were asked more than once. `tokens` are the language model's. `retrieval`: `retrieval_quality`.
     """
@@ -40,6 +41,8 @@ def summarise(
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
     batches = by_batch.values()
     verdicts = [Verdict(record["verdict"]) for record in records]
+
+    reasons = [record.get("reason") or "" for record in records]
 
     return {
         **asdict(compute_metrics(verdicts)),
@@ -56,7 +59,8 @@ def summarise(
         "lost": count_lost(records),
         "asked_again": sum(record.get("attempts", 1) > 1 for record in records),
         "retrieval": summarise_retrieval(records),
-        "hedged_abstentions": sum(is_hedged(record.get("reason") or "") for record in records),
+        "hedged_abstentions": sum(map(is_hedged, reasons)),
+        "no_verdict": no_verdict_line(reasons),
     }
 
 
@@ -148,6 +152,8 @@ def metrics_table(results: Mapping[str, Any]) -> str:
     lines = _align(rows)
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
+    if results.get("no_verdict"):  # older runs did not say it
+        lines.append(results["no_verdict"])
     lost = lost_line(results["lost"])
     if lost:
         lines.append(f'{lost} ("lost" in predictions.jsonl)')

@@ -63,7 +63,7 @@ def read_run_table(folder: Path) -> list[RunRow]:
     """
     rows = [read_run_row(file.parent) for file in sorted(folder.rglob(RUN))]
     if not rows:
-        raise DatasetError(f"{folder}: there is no run")
+        raise DatasetError(f"{folder}: there is no run" if folder.is_dir() else f"{folder}: there is no such folder")
     # ISO dates sort as text
     return sorted(rows, key=lambda row: row.date, reverse=True)
 

@@ -60,6 +60,8 @@ class RunFile(BaseModel):
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the file of a folder; raises DatasetError: the file is missing or unreadable."""
+        if not (folder / RUN).exists() and not (folder / PREDICTIONS).exists():
+            raise DatasetError(f"{folder}: no run is stored here; expected a folder that `crag evaluate` wrote")
         try:
             return cls.model_validate_json((folder / RUN).read_bytes())
         except (OSError, ValidationError):
@@ -297,7 +299,10 @@ class RunStore:
 
 
 def _other_run(folder: Path, changes: Sequence[str]) -> DatasetError:
-    return DatasetError(f"{folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}")
+    return DatasetError(
+        f"{folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}; "
+        "--output names another folder, --overwrite replaces the run"
+    )
 
 
 def delete_run(folder: Path, names: Sequence[str] = (REPORT, RESULTS, PREDICTIONS, TRACES, RUN)) -> None:

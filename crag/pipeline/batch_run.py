@@ -158,6 +158,8 @@ class BatchRun:
             trace.tokens = dict(counts.tokens)
             trace.evidence = find_evidence(trace)
             trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
+            if trace.lost is not None:
+                trace.answer = answers[-1] = replace(answer, reason=_name_loss(case, trace.lost, answer.reason))
         return answers, [case.trace for case in self.cases]
 
     # --- the parts of a step ------------------------------------------------------------------------------------------
@@ -245,3 +247,9 @@ def _find_loss(case: Case) -> Lost | None:
     if "error" in endings:
         return Lost.FAULT
     return Lost.GRAPH if case.lookup.down else None
+
+
+def _name_loss(case: Case, lost: Lost, reason: str) -> str:
+    """The reason of a lost answer, which begins with what failed: "does not know" alone would hide it."""
+    cause = "the knowledge graph did not reply" if lost is Lost.GRAPH else case.fault
+    return reason if cause in reason else f"{cause}; {reason}"

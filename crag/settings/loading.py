@@ -68,7 +68,10 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
         preset = active_preset()
     path = preset_file(preset)
     if not path.is_file():
-        raise SettingsError(f"there is no preset {str(preset)!r}; shipped presets: {', '.join(available_presets())}")
+        is_from_environment = str(preset) == os.environ.get(PRESET_VARIABLE, "").strip()
+        origin = f" (of ${PRESET_VARIABLE})" if is_from_environment else ""
+        shipped = ", ".join(available_presets())
+        raise SettingsError(f"there is no preset {str(preset)!r}{origin}; shipped presets: {shipped}")
 
     if overrides is None:
         overrides = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()

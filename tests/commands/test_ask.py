@@ -296,6 +296,33 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
             assert asker.ask(QUESTION, pages=[place] if several else place).source == f"Rain Man, {page}"
         with pytest.raises(UserError, match="ask_all takes a list of questions"):
             next(asker.ask_all(QUESTION, page))
+        assert len(list(asker.ask_all((question for question in [QUESTION]), page))) == 1
+
+
+def test_the_word_behind_mock_kg_may_be_the_question(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["ask", *SAYS, "--json", "--mock-kg", "who directed rain man?"]) == 0
+    assert json.loads(capsys.readouterr().out)["query"] == "who directed rain man?"
+    assert main(["ask", *SAYS, "--mock-kg", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: no such directory" in capsys.readouterr().err
+
+
+def test_an_unknown_preset_of_the_environment_says_where_it_comes_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "nobody")
+    assert main(["ask", QUESTION, "--pages", page]) == 2
+    assert "error: there is no preset 'nobody' (of $CRAG_PRESET); shipped presets: " in capsys.readouterr().err
+
+
+def test_questions_without_pages_and_graph_are_warned_of_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CRAG_MOCK_API_URL", raising=False)
+    with Asker("scripted", changes=CHANGES) as asker:
+        asker.ask(QUESTION)
+        asker.ask(QUESTION)
+    warning = "no pages and no knowledge graph are given: hardly any question can be answered\n"
+    assert capsys.readouterr().err == warning
 
 
 def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> None:
@@ -310,6 +337,9 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     ):
         with pytest.raises(UserError, match=fault):
             next(asker.ask_all(questions, page, at))
+    for places in (5, b"reports/", [page, None]):
+        with pytest.raises(UserError, match="pages: expected a path, a URL or a list of them, found "):
+            asker.ask(QUESTION, places)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="changes takes a list"):
         Asker("scripted", changes="answering.word_limit=30")
 

@@ -1,5 +1,7 @@
 """How commands end: in processes of their own, with real signals and a real pipe."""
 
+import json
+import os
 import shlex
 import signal
 import subprocess
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crag.commands.command_line import write_or_print
 from crag.commands.ending import EXIT_INTERRUPTED, EXIT_READER_GONE
 
 
@@ -62,8 +65,54 @@ def test_a_stream_that_the_caller_has_closed_costs_nothing(tmp_path: Path, close
     assert kept.read_text(encoding="utf-8") == "as written"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("is_buffered", [True, False])
+def test_output_to_a_full_disk_is_one_line(is_buffered: bool) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": "" if is_buffered else "1"}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code_of("print('an answer'); return 0")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            check=False,
+        )
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("utf-8", b'"caf\xc3\xa9 \xf0\x9f\x98\x80 \\ud800"'),
+        ("latin-1", b'"caf\xe9 \\ud83d\\ude00 \\ud800"'),
+        ("ascii", b'"caf\\u00e9 \\ud83d\\ude00 \\ud800"'),
+    ],
+)
+def test_characters_that_the_terminal_lacks_are_escaped_as_in_json(encoding: str, shown: bytes) -> None:
+    text = "café 😀 \ud800"
+    done = subprocess.run(
+        [sys.executable, "-c", code_of(f"print(chr(34) + {text!a} + chr(34)); return 0")],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.strip() == shown
+    assert json.loads(done.stdout.decode(encoding)) == text
+
+
 def test_a_package_that_is_not_installed_is_one_line_and_a_part_of_ours_is_none() -> None:
     for name, beginning in (("no_such", "error: no_such is not installed"), ("crag.none", "Traceback")):
         with started(f"import {name}") as process:
             assert process.stderr is not None
             assert process.stderr.read().startswith(beginning)
+
+
+def test_rows_go_to_standard_output_where_the_file_is_a_dash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert write_or_print(Path("-"), [{"query": "où?"}, {"query": "x"}]) == 2
+    assert capsys.readouterr().out == '{"query": "où?"}\n{"query": "x"}\n'
+    assert list(tmp_path.iterdir()) == []

@@ -102,7 +102,7 @@ def test_a_server_dies_and_comes_back(
     assert main([*words, "--in-process"]) == 2
     told = capfd.readouterr().err
     known = f"at {address}, context 4096"
-    assert f"model was small {known}, now large {known}\n" in told
+    assert f"model was small {known}, now large {known}; --output names another folder" in told
     assert "secret" not in told
 
     monkeypatch.setattr(Server, "model", "small")

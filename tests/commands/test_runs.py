@@ -76,4 +76,7 @@ def test_a_run_itself_and_no_run(results: Path, tmp_path: Path, capsys: pytest.C
     assert main(["runs", str(results / "whole")]) == 0
     assert str(results / "whole") in capsys.readouterr().out
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["runs", str(tmp_path / "empty")]) == 2
     assert "there is no run" in capsys.readouterr().err

@@ -134,3 +134,14 @@ def test_a_file_system_without_locks_costs_no_run(tmp_path: Path, monkeypatch: p
     with lock_folder(tmp_path / "run"):
         append_rows(tmp_path / "run" / "rows.jsonl", [{"a": 1}])
     assert [record.data for record in read_growing(tmp_path / "run" / "rows.jsonl")] == [{"a": 1}]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("write", [append_rows, write_rows])
+def test_a_full_disk_names_the_file(tmp_path: Path, write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.jsonl"
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, mode: opened(Path("/dev/full"), "wb", buffering=0))
+    monkeypatch.setattr("crag.core.files._cut_torn_line", lambda stream: None)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        write(path, [{"a": 1}])

@@ -66,6 +66,14 @@ def test_hedged_abstentions_are_counted() -> None:
     assert "hedge" not in metrics_table(older)
 
 
+def test_answers_for_which_the_judge_s_model_gave_no_verdict_are_told_with_the_reason() -> None:
+    reason = "llm: no verdict after 3 attempts: the reply cannot be read: 'Oslo'"
+    results = summarise([record(0, "unscored", reason=reason), record(1, "correct")], {}, {})
+    line = "1 unscored for lack of a verdict, the first: no verdict after 3 attempts: the reply cannot be read: 'Oslo'"
+    assert line in metrics_table(results).splitlines()
+    assert "lack of a verdict" not in metrics_table(summarise(RECORDS, {}, {}))
+
+
 # --- gates ------------------------------------------------------------------------------------------------------------
 
 

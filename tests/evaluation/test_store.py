@@ -104,6 +104,11 @@ def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | No
         SavedRun.read(tmp_path)
 
 
+def test_a_folder_of_something_else_is_told_from_a_run_that_lost_a_file(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no run is stored here; expected a folder that `crag evaluate` wrote"):
+        SavedRun.read(tmp_path)
+
+
 def test_two_evaluators_do_not_write_to_one_folder(tmp_path: Path) -> None:
     first = opened(tmp_path)
     with pytest.raises(UserError, match="another process is writing here"):

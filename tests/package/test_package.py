@@ -132,6 +132,9 @@ def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignor
     assert docker.run("--smoke", "--no-build", code=1, CRAG_MODELS_DIR="/nowhere") == []
     assert "crag models fetch cpu" in docker.error
     assert docker.run("--smoke", "cpu", "--limit", "3", code=2) == []
+    for wrong in ("--limit", "cpuu"):
+        assert docker.run("--smoke", wrong, code=2) == [], "an image is built first, which takes minutes"
+        assert f"there is no preset '{wrong}'; shipped presets: cpu db3_task1 " in docker.error
 
 
 def test_podman_takes_the_place_of_docker(tmp_path: Path) -> None:

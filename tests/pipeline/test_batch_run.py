@@ -110,4 +110,25 @@ def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None
         case.lookup = Lookup(calls=("get_movie",), statuses=(Status.KG_DOWN,))
     settled = [abstain("nothing found"), Answer("x", Decision.ANSWERED, "web", "pages"), abstain("unsure")]
     kept(run, lambda some: [settled[number] for number in some])
-    assert [trace.lost for trace in run.finish()[1]] == [Lost.GRAPH, None, None]
+    answers, traces = run.finish()
+    assert [trace.lost for trace in traces] == [Lost.GRAPH, None, None]
+    assert answers[0].reason == "the knowledge graph did not reply; nothing found"
+
+
+def test_a_lost_answer_names_the_fault_and_the_line_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    run = run_of(2)
+
+    def own_source(some: Sequence[int]) -> Sequence[str]:
+        if 1 in some:
+            raise KeyError("capital")
+        return ["fine"] * len(some)
+
+    with caplog.at_level(logging.CRITICAL):
+        kept(run, own_source)
+    line = own_source.__code__.co_firstlineno + 2
+    kept(run, lambda some: [abstain("the model does not know") for _ in some])
+    answers, traces = run.finish()
+    cause = f"generate failed: KeyError: 'capital', in test_batch_run.py, line {line}"
+    assert answers[1].reason == f"{cause}; the model does not know"
+    assert traces[1].answer == answers[1]
+    assert answers[0].reason == "the model does not know"

@@ -54,8 +54,22 @@ def test_a_broken_file_stops_it_before_anything_is_written(
     (checkout / path).write_text(broken)
     before = contents(checkout)
     assert main(["task2", "--preset", "nec"], root=checkout) == 1
-    assert path in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"error: {path}")
     assert contents(checkout) == before
+
+
+def test_a_preset_of_ones_own_is_named_by_its_path_in_the_repository(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "mine").mkdir()
+    own = checkout / "mine" / "own.toml"
+    own.write_text('extends = "cpu"\n')
+    assert main(["task1", "--preset", "mine/own.toml"], root=checkout) == 0
+    assert tomllib.loads((checkout / "agents" / "active.toml").read_text()) == {"preset": "mine/own.toml"}
+    for wrong in ("mine/typo.toml", str(own)):  # the evaluator has the repository only
+        with pytest.raises(SystemExit):
+            main(["task1", "--preset", wrong], root=checkout)
+        assert f"there is no preset '{wrong}'; known: cpu, " in capsys.readouterr().err
 
 
 def test_an_unknown_preset_is_refused_and_the_known_ones_listed_before_anything_is_installed() -> None:

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_INTERRUPTED, EXIT_UNUSABLE
 from crag.mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import. Exit code: 0 complete, 2 something could not be imported, 130 interrupted."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="crag graph import",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

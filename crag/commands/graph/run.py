@@ -73,5 +73,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     options = parser.parse_args(arguments)
     if not options.kg_url:
-        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
+        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set; crag graph serve --port 8080 starts a graph")
     return options

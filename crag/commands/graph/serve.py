@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE
 from crag.mock_api.server import LOOPBACK, build_server, listen, socket_url
 from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
@@ -26,10 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
     try:
         tables = load_tables(options.data)
+    except (GraphError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_UNUSABLE
+    try:
         # Bound before the server starts, so that a port in use is an error and port 0 is known
         listening = listen(options.host, options.port)
-    except (GraphError, OSError, OverflowError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (OSError, OverflowError) as error:
+        address = f"{options.host}:{options.port}"
+        print(f"error: cannot listen on {address}: {error}; --port 0 takes a free port", file=sys.stderr)
         return EXIT_UNUSABLE
 
     counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
@@ -41,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
     )

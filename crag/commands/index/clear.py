@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     cleared = clear_indexes(options.places)
     if not cleared:
-        say(f"{index_folder()}: no such index")
+        places = f" of {', '.join(options.places)}" if options.places else ""
+        say(f"{index_folder()}: no index{places}; crag index list shows the places of all")
     for index in cleared:
         print(f"deleted: {', '.join(index.places) or index.file} ({index.bytes / 1e6:.1f} MB)")

@@ -62,10 +62,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         required=True,
-        help="JSON lines with `query`",
+        help="questions: .jsonl, .csv or .tsv",
     )
     parser.add_argument(
         "--out",
+        metavar="FILE",
         type=Path,
         required=True,
         help="JSON lines, compressed if it ends with .bz2",

@@ -9,10 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
+from crag.commands.command_line import (
+    add_preset_arguments,
+    command,
+    overrides_of,
+    parser_of,
+    whole_number,
+    write_or_print,
+)
 from crag.core.contracts import Passage
 from crag.core.deadline import BatchClock
-from crag.core.files import write_rows
 from crag.core.progress import batches_with_progress
 from crag.core.queries import BATCH_KEYS, parse_batch
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
@@ -29,12 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
     options = _parse(arguments)
 
-    settings = load_settings(options.preset, options.set)
+    settings = load_settings(options.preset, overrides_of(options))
     rows = list(read_rows(options.dataset, options.limit))
     web = load_web_path(settings)
     try:
         web.warm_up()
-        write_rows(options.out, _all_contexts(settings, web, rows))
+        write_or_print(options.out, _all_contexts(settings, web, rows))
     finally:
         web.close()
 
@@ -46,13 +52,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         required=True,
-        help="questions with pages",
+        help="questions with pages: .jsonl",
     )
     parser.add_argument(
         "--out",
+        metavar="FILE",
         type=Path,
         required=True,
-        help="JSON lines, compressed if it ends with .bz2",
+        help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
     parser.add_argument("--limit", type=whole_number(1), help="maximum number of questions")
     add_preset_arguments(parser)

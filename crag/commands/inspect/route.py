@@ -11,10 +11,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
+from crag.commands.command_line import (
+    add_preset_arguments,
+    command,
+    overrides_of,
+    parser_of,
+    say,
+    whole_number,
+    write_or_print,
+)
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record, write_rows
+from crag.core.files import DatasetError, Record
 from crag.core.queries import parse_row
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import read_records
@@ -32,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
 
     records = read_records(options.source, options.limit)
-    settings = load_settings(options.preset, options.set)
+    settings = load_settings(options.preset, overrides_of(options))
     if settings.router is None:
         raise SettingsError(f"preset {settings.name} has no router")
     model = load_language_model(settings.language_model) if settings.router.engine == "prompt" else None
@@ -47,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         started = time.perf_counter()
         with tqdm(unit="question", desc="classify", file=sys.stderr, disable=None) as bar:
-            count = write_rows(options.out, _routed(records, router, bar))
+            count = write_or_print(options.out, _routed(records, router, bar))
 
     milliseconds = 1000 * (time.perf_counter() - started) / max(1, count)
     say(f"{options.out}: {count} rows, {milliseconds:.1f} ms per question")
@@ -61,13 +69,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         required=True,
-        help="JSON lines with `query`",
+        help="questions: .jsonl, .csv or .tsv",
     )
     parser.add_argument(
         "--out",
+        metavar="FILE",
         type=Path,
         required=True,
-        help="JSON lines, compressed if it ends with .bz2",
+        help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
     parser.add_argument("--limit", type=whole_number(1), help="maximum number of rows")
     add_preset_arguments(parser, "cpu")

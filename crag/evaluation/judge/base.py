@@ -2,7 +2,7 @@
 
 import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,6 +35,9 @@ class Claim:
 HEDGED = "hedged abstention"
 """The name of the rule for answers such as "I'm not sure", with which their reason begins."""
 
+NO_VERDICT = "llm: no verdict"
+"""With this the reason begins if no reply of the judge's model could be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -64,6 +67,18 @@ def hedged_line(count: int) -> str:
     subject = "1 answer hedges" if count == 1 else f"{count} answers hedge"
     verb = "counts" if count == 1 else "count"
     return f'{subject} ("I\'m not sure") and {verb} as incorrect; only "{I_DONT_KNOW}" counts as missing'
+
+
+def no_verdict_line(reasons: Iterable[str]) -> str:
+    """For how many claims the judge's model gave no verdict and why, as a line of a summary; empty if there are none.
+
+    >>> no_verdict_line(["llm: no verdict after 3 attempts: the reply cannot be read: 'Oslo'", "official: the same"])
+    "1 unscored for lack of a verdict, the first: no verdict after 3 attempts: the reply cannot be read: 'Oslo'"
+    """
+    undecided = [reason for reason in reasons if reason.startswith(NO_VERDICT)]
+    if not undecided:
+        return ""
+    return f"{len(undecided)} unscored for lack of a verdict, the first: {undecided[0].removeprefix('llm: ')}"
 
 
 class Judge(Protocol):

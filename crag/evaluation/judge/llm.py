@@ -23,7 +23,7 @@ from crag.engines.llm import (
     configured_url,
     load_language_model,
 )
-from crag.evaluation.judge.base import Claim, Judgement, Verdict
+from crag.evaluation.judge.base import NO_VERDICT, Claim, Judgement, Verdict
 from crag.evaluation.judge.rubrics import RUBRICS, Rubric
 from crag.settings import LanguageModelSettings, OpenAIEngine
 from crag.weights.manifest import UnknownModelError, WeightsMissingError
@@ -173,7 +173,7 @@ class LanguageModelJudge:
                 # A reply that the deadline cut may still have its verdict
                 is_correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
                 if is_correct is None:
-                    reason = f"llm: no verdict after {ATTEMPTS} attempts: {_describe_fault(generation)}"
+                    reason = f"{NO_VERDICT} after {ATTEMPTS} attempts: {_describe_fault(generation)}"
                     # Stands only if no later attempt replaces it
                     judgements[key] = Judgement(Verdict.UNSCORED, reason)
                 else:

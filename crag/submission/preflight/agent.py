@@ -37,7 +37,9 @@ PAGES_OF_TASK_3 = 50
 IMPORT = """
 from agents.user_config import UserAgent
 from models.user_config import UserModel
-UserAgent.get_batch_size, UserAgent.batch_generate_answer, UserModel
+UserAgent.get_batch_size, UserAgent.batch_generate_answer
+if UserModel is not UserAgent:
+    raise SystemExit("models.user_config.UserModel, which the 2024 evaluator asks, is not agents.user_config.UserAgent")
 """
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 

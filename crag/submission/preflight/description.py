@@ -59,8 +59,8 @@ def aicrowd_json(subject: Subject) -> Findings:
         yield Finding(
             Level.ERROR,
             DESCRIPTION,
-            one_line(error),
-            "write it again: make task1 (or task2, task3)",
+            one_line(str(error).removeprefix(f"{DESCRIPTION} ")),
+            f"correct it, or take the last commit's: git checkout {DESCRIPTION}",
         )
         return
     except ValidationError as error:
@@ -158,7 +158,7 @@ def preset(subject: Subject) -> Findings:
             Level.ERROR,
             file,
             one_line(error, 400),
-            "correct the key, or choose: make task1 PRESET=...",
+            "correct it, or choose another: make task1 PRESET=...",
         )
         return
     if subject.preset != subject.active_preset:
@@ -167,7 +167,7 @@ def preset(subject: Subject) -> Findings:
             Level.WARNING,
             ACTIVE,
             problem,
-            "leave --preset out, or choose it: make task1 PRESET=...",
+            f"leave --preset out, or choose it: make {subject.task or 'task1'} PRESET={subject.preset}",
         )
     for finding in _unsuitable(subject):
         yield finding._replace(place=f"{file}, field {finding.place}")

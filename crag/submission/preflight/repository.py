@@ -311,13 +311,15 @@ def _missing_weights(
             remedy = f"{remedy}; on this machine it is in {candidate}"
             break
 
+    # A purpose, such as "the cut to 75 tokens", is no key of the file
+    place = f"field {key}" if "." in key else f"for {key}"
     # The copy has a temporary name, which helps nobody
     problem = problem.replace(f"{subject.pushed}/", "")
     # Another preset is only rehearsed: it will not be submitted
     is_needed = subject.preset == subject.active_preset and not is_optional
     return Finding(
         Level.ERROR if is_needed else Level.WARNING,
-        f"{subject.preset_file}, field {key}",
+        f"{subject.preset_file}, {place}",
         f"{path}, as git would push it: {one_line(problem, 400)}",
         remedy,
     )

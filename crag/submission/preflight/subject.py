@@ -141,7 +141,9 @@ class Subject:
 
     @property
     def preset_file(self) -> str:
-        """The preset's file, relative to the tree."""
+        """The preset's file, relative to the tree: of a shipped preset, or of one that is named by its path."""
+        if self.preset and self.preset.endswith(".toml"):
+            return self.preset
         return f"crag/presets/{self.preset}.toml" if self.preset else ACTIVE
 
     @cached_property
@@ -149,6 +151,8 @@ class Subject:
         """The settings of the preset; raises NotApplicableError."""
         if self.preset is None:
             raise NotApplicableError(f'no line like preset = "submission" in {ACTIVE}')
+        if not (self.root / self.preset_file).is_file():
+            raise NotApplicableError(f"the preset cannot be loaded: there is no file {self.preset_file}")
         try:
             return load_settings(self.root / self.preset_file, [])
         except SettingsError as error:

@@ -217,6 +217,13 @@ def test_the_summary_says_what_hedged_abstentions_cost(tmp_path: Path, capsys: p
     assert [row["reason"].split(":")[0] for row in rows] == ["hedged abstention", "gold phrase"]
 
 
+def test_the_summary_says_why_a_model_gave_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", [FEW])
+    words = ["--judge", "llm", "--judge-preset", "scripted", "--judge-cache", "none"]
+    assert main(["--in", str(tmp_path / "in.jsonl"), *words]) == 0
+    assert "1 unscored for lack of a verdict, the first: no verdict after 3 attempts: " in capsys.readouterr().out
+
+
 FEW = {"query": "q", "answer": "a", "prediction": "x"}
 BY = "error: --by alt_ans: no row has that field; fields with one value: answer, ground_truth, judgement, "
 

@@ -103,8 +103,8 @@ def test_a_run_of_an_older_version_is_named_and_kept(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --in FILE, or the folders of runs"),
-        (["run", "--in", "x.jsonl"], "give --in FILE, or the folders of runs"),
+        ([], "give either --in FILE or the folders of runs"),
+        (["run", "--in", "x.jsonl"], "give either --in FILE or the folders of runs"),
         (["run", "--out", "x.jsonl"], "--out is for --in, not for a run"),
         (["--in", "x.jsonl", "--overwrite"], "--overwrite is for runs"),
     ],

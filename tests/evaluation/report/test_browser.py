@@ -341,6 +341,13 @@ def test_a_phone_scrolls_in_one_direction_and_keeps_the_intervals(page: Page) ->
     assert any(" to " in cell.text for cell in page.all(".slices td.interval") if cell.is_displayed())
 
 
+def test_a_phone_shows_no_name_of_a_field_without_its_value(page: Page) -> None:
+    page.show_on(360)
+    shown = [cell for cell in page.all("#rows td") if cell.is_displayed()]
+    assert shown
+    assert all(cell.text.strip() for cell in shown)
+
+
 def test_dark_where_the_system_is_dark(page: Page) -> None:
     brightness = (
         "return ['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name]"

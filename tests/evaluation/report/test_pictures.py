@@ -55,6 +55,13 @@ def test_the_command_prints_the_paths(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.splitlines()[1:] == [str(tmp_path / "pictures" / name) for name in NAMES]
 
 
+def test_a_run_without_anything_to_draw_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "run", [record(0)], [])
+    main([str(run), "--pictures", str(tmp_path / "pictures")])
+    fault = f"no pictures: the traces of {run} have neither P(correct) nor seconds of stages\n"
+    assert capsys.readouterr().err == fault
+
+
 def test_a_file_in_the_way_is_an_error_that_names_it(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run")
     (tmp_path / "pictures").write_text("", encoding="utf-8")

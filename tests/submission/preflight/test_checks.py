@@ -56,11 +56,11 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "unknown challenge": ("aicrowd-json", json_field("challenge_id", "meta-kdd-cup-25"), "PRESET=scripted"),
     "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
     "debug submission": ("aicrowd-json", json_field("debug", True), "submission that counts"),
-    "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "make task1"),
+    "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "git checkout aicrowd.json"),
     "challenge of another task than the preset": (
         "aicrowd-json", written("agents/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
-    "unknown key in the preset": ("preset", changed(SCRIPTED, "[web]", "[wep]"), "correct the key"),
+    "unknown key in the preset": ("preset", changed(SCRIPTED, "[web]", "[wep]"), "correct it"),
     "model on a server": ("preset", changed(SCRIPTED, '"scripted"', '"openai"\nmodel = "m"'), "vllm"),
     "change that is not committed": ("clean-tree", changed("apt.txt", "git", "git\ncurl"), "git commit"),
     "file that git does not know": ("clean-tree", lambda root: (root / "notes.txt").touch(), "git add"),
@@ -79,6 +79,9 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "pin that the lock lacks": ("imports-named", changed("requirements.txt", "lxml==", "lxml==1"), "make locks"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
     "agent without its method": ("agent", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
+    "other class under the kit's name": (
+        "agent", written("models/user_config.py", "class UserModel: pass\n"), "traceback",
+    ),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
 ONLY_WARNINGS = {"placeholder author", "file that git does not know", "debug submission"}
@@ -91,6 +94,14 @@ def test_a_planted_fault_is_found_and_its_remedy_reported(fault: str, tree: Path
     level = Level.WARNING if fault in ONLY_WARNINGS else Level.ERROR
     found = checked(name, tree).of(level)
     assert any(remedy in finding.remedy for finding in found), found
+
+
+def test_a_preset_of_ones_own_is_checked_by_its_path(tree: Path, checked: Checked) -> None:
+    written("agents/active.toml", 'preset = "agents/own.toml"\n')(tree)
+    found = checked("preset", tree).of(Level.ERROR)
+    assert [finding.problem for finding in found] == ["the preset cannot be loaded: there is no file agents/own.toml"]
+    written("agents/own.toml", 'extends = "scripted"\n')(tree)
+    assert checked("preset", tree).of(Level.ERROR) == []
 
 
 def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
