@@ -32,7 +32,7 @@ from crag.core.places import REPOSITORY
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
-from crag.training.calibrate import (
+from crag.training.calibrate.questions import (
     AskedQuestion,
     FeatureChoice,
     FinishedQuestion,

@@ -21,7 +21,7 @@ from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.split import Split
 from crag.text.matching import position_of, tokens
-from crag.training.calibrate import FinishedQuestion, read_finished_questions
+from crag.training.calibrate.questions import FinishedQuestion, read_finished_questions
 from crag.training.files import TrainingExample
 
 STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crag.training.calibrate import AskedQuestion
 from crag.training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
+from crag.training.calibrate.questions import AskedQuestion
 from tests.training.calibrate.synthetic import asked, true_probability
 
 FOLDS = 4

@@ -5,8 +5,8 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from crag.evaluation.metrics import bootstrap_interval
-from crag.training.calibrate import AskedQuestion, JudgedCandidate
 from crag.training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
+from crag.training.calibrate.questions import AskedQuestion, JudgedCandidate
 
 GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
 BEHIND_GATE = WEB._replace(gated=True)
