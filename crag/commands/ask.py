@@ -5,7 +5,6 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -40,9 +39,9 @@ from crag.core.logistic import logistic
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
+from crag.graph import graph_address
 
 WIDTH = 110
 """Characters of a passage or fact that --why prints."""
@@ -94,7 +93,7 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
         # An address of the command line wins over that of the environment
-        graph = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+        graph = graph_address(options.kg_url)
         needs_our_graph = not (options.pages or graph)
         # Said only to a user who did not ask for it
         if needs_our_graph and options.mock_kg is None:

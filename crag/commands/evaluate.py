@@ -6,7 +6,6 @@ interruption.
 
 import argparse
 import hashlib
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +39,7 @@ from crag.core.text import without_credentials
 from crag.core.version import package_version
 from crag.engines.llm import describe_served_model
 from crag.evaluation.agent_code import code_signature, reads_preset
-from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
+from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.cut_files import dataset_files
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.graph_server import mock_graph
@@ -57,7 +56,8 @@ from crag.evaluation.signature import dataset_hash, preset_signature, trim_name,
 from crag.evaluation.split import Split
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
-from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
+from crag.graph import graph_address
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
 
 PROGRAM = "crag evaluate"
 LONGEST_FOLDER = 120
@@ -91,7 +91,7 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     options.seconds_per_query = options.seconds_per_query or _usual_seconds(options)
-    address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    address = graph_address(options.kg_url)
     # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
@@ -236,7 +236,7 @@ def _graph_signature(options: argparse.Namespace) -> str:
     """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
     if options.mock_kg is not None:
         return f"mock:{Path(options.mock_kg).name or 'shipped'}"
-    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
+    return "yes" if graph_address(options.kg_url) else "no"
 
 
 def _usual_seconds(options: argparse.Namespace) -> float:
@@ -249,7 +249,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
     additions = {
         PRESET_VARIABLE: options.preset or usual_preset(),
-        GRAPH_VARIABLE: options.kg_url,
+        KG_VARIABLE: options.kg_url,
         OVERRIDES_VARIABLE: "\n".join(overrides_of(options)),
     }
     return {name: value for name, value in additions.items() if value}

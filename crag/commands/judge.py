@@ -204,7 +204,7 @@ def _judge_runs(options: argparse.Namespace) -> None:
         with lock_folder(folder):
             run = judge_again(read_run_to_judge(folder), judge, trim_to_tokens)
             print("\n".join(_moved(run)))
-            if run.is_new:
+            if run.differs:
                 print(f"earlier verdicts  {run.save(overwrite=options.overwrite)}")
                 _write_report(folder)
 
@@ -224,7 +224,7 @@ def _moved(run: RejudgedRun) -> Iterator[str]:
     """What the new verdicts change, question by question."""
     yield str(run.saved.folder)
     yield f"judge: {judge_of(run.saved)} -> {run.new_judge}"
-    if not run.is_new:
+    if not run.differs:
         yield "nothing changes: these verdicts and reasons are stored already"
         return
 

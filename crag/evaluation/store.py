@@ -173,7 +173,8 @@ class RunStore:
             delete_run(self.folder, (REPORT, RESULTS))
         else:
             return
-        self._has_other_run = self._is_untouched = False
+        self._has_other_run = False
+        self._is_untouched = False
         self.update()
 
     def replace(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:

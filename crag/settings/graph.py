@@ -8,7 +8,7 @@ from crag.settings.answering import AnswerPromptName, DomainName
 from crag.settings.base import StrictModel
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
-"""Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
+"""Environment variable with the address of the graph's server (tasks 2 and 3); without it there is none (task 1)."""
 
 _Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 

@@ -9,7 +9,6 @@ import pytest
 
 from crag.core.files import DatasetError, read_jsonl, write_rows
 from crag.core.progress import ProgressMode
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
 from crag.evaluation.lost import DeadServerError, RetryPolicy, lost_advice
@@ -17,7 +16,7 @@ from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import AgentSpec
-from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE
 
 SAMPLE = Path("data/sample/questions.jsonl")
 CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]' }"""
@@ -25,7 +24,7 @@ CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]
 
 def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
     """Of the scripted preset with these faults, on two questions."""
-    environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
+    environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), KG_VARIABLE: graph}
     worker = InProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {})
     try:

@@ -15,12 +15,11 @@ from typing import Any
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.queries import BATCH_KEYS
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.graph import open_knowledge_graph
 from crag.pipeline.agent import CragAgent
-from crag.settings import ScriptedEngine, load_settings
+from crag.settings import KG_VARIABLE, ScriptedEngine, load_settings
 from crag.web import WebPath
 
 BATCH, BATCHES, WARM = 8, 50, 15
@@ -49,7 +48,7 @@ def agent_of(model: Moody) -> Iterator[CragAgent]:
     """The preset `scripted`: everything is real but the language model."""
     settings = load_settings("scripted", [])
     with mock_graph() as graph:
-        os.environ[GRAPH_VARIABLE] = graph
+        os.environ[KG_VARIABLE] = graph
         knowledge = open_knowledge_graph(settings.knowledge_graph, model, None)
         made = CragAgent(settings, model, WebPath(settings.web, None, None, model), knowledge_graph=knowledge)
         made.warm_up()
