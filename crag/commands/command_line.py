@@ -35,16 +35,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
+def command(
+    *more_errors: type[Exception],
+    code: int = EXIT_UNUSABLE,
+) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
     """Make a function a command, which returns an exit code.
 
-    Errors that the user can fix (a `UserError`, an `OSError`, one of `more`) become one line on standard error, and the
-    command returns `code`.
+    Errors that the user can fix (a `UserError`, an `OSError`, one of `more_errors`) become one line on standard error,
+    and the command returns `code`.
 
+    Example:
         @command(GraphError)
         def main(arguments: Sequence[str] | None = None) -> None: ...
     """
-    user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more)
+    user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more_errors)
 
     def decorate(main: Callable[P, int | None]) -> Callable[P, int]:
         @wraps(main)

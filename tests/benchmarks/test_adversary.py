@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crag.benchmarks.adversary import FAMILIES, HIDING, attacked, wrong_answers
+from crag.benchmarks.adversary import FAMILIES, HIDING, add_attack, wrong_answers
 from crag.commands.bench.adversary import main
 from crag.evaluation.datasets import read_rows
 from crag.settings import ExtractSettings
@@ -20,7 +20,7 @@ def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
     assert wrong_answers(["rome", "3", "oslo", "12"]) == ["oslo", "12", "rome", "3"]
     row = next(read_rows(SAMPLE))
     for family, pages in itertools.product([*FAMILIES][1:], (1, 5)):
-        found = attacked(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
+        found = add_attack(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
         assert found[pages:] == row["search_results"]
         assert len({page["page_url"] for page in found}) == len(found)
         lie = "invalid question" if family == "call invalid" else "Bread &amp; Tulips"
@@ -31,7 +31,7 @@ def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
 
 @pytest.mark.parametrize("style", HIDING)
 def test_every_way_of_hiding_is_seen_through(style: str) -> None:
-    row = attacked(next(read_rows(SAMPLE)), "a lie", "hidden order", 1, style)
+    row = add_attack(next(read_rows(SAMPLE)), "a lie", "hidden order", 1, style)
     assert "a lie" not in page_text(row["search_results"][0]["page_result"], ExtractSettings())
 
 

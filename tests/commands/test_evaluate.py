@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from crag.commands.evaluate import default_folder, main, parse_options
+from crag.commands.evaluate import default_folder, main
+from crag.commands.evaluate_options import parse_options
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from crag.commands.evaluate import main, parse_options
+from crag.commands.evaluate import main
+from crag.commands.evaluate_options import parse_options
 from crag.commands.verbs import VERBS, VerbGroup
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES

@@ -17,8 +17,9 @@ from pathlib import Path
 from crag.benchmarks.common import markdown_table
 from crag.commands.command_line import command, say
 from crag.commands.ending import EXIT_UNUSABLE
-from crag.commands.evaluate import default_folder, parse_options
+from crag.commands.evaluate import default_folder
 from crag.commands.evaluate import main as evaluate
+from crag.commands.evaluate_options import parse_options
 from crag.core.files import UserError
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.finished_run import FinishedRun, read_finished_run

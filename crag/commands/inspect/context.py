@@ -66,12 +66,7 @@ def load_web_path(settings: Settings) -> WebPath:
     for encoder in (dense, cross):
         if encoder is not None:
             encoder.check_weights()
-    return WebPath(
-        settings.web,
-        dense,
-        cross,
-        load_language_model(settings.language_model),
-    )
+    return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
 
 
 def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
@@ -83,7 +78,7 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
     """The records of one batch; `seconds` is each question's share of the batch's time."""
     batch: dict[str, list[Any]] = {}
     for key in BATCH_KEYS:
-        # The columns that the evaluator passes; test data lack some
+        # A file without times or pages is a batch too
         batch[key] = [row.get(key, []) for row in rows]
     queries = parse_batch(batch)
 
@@ -93,7 +88,6 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
 
     started = time.perf_counter()
     all_retrieved = web.prepare(queries, clock)
-
     seconds = (time.perf_counter() - started) / len(rows)
 
     for query, retrieved in zip(queries, all_retrieved, strict=True):
