@@ -368,7 +368,9 @@ def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> 
     assert os.environ.get("CRAG_MOCK_API_URL") != "http://127.0.0.1:9", "the next run here asks its own graph"
 
 
-def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_evaluation_runs_by_the_command_line_of_the_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     few = ["--dataset", str(DEFAULT_DATASET), "--limit", "2", "--preset", "scripted", "--output", str(tmp_path / "run")]
     assert main(["evaluate", *few]) == 0
     assert (tmp_path / "run" / "report.html").is_file()

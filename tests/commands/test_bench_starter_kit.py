@@ -68,7 +68,7 @@ def table(printed: str) -> dict[str, list[str]]:
     return {name: cells for name, *cells in rows}
 
 
-def test_a_server_that_guesses_from_memory_and_reads_pages(
+def test_the_table_shows_that_a_model_guesses_from_memory_and_is_right_with_pages(
     server: HTTPServer, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:

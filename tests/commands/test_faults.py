@@ -80,7 +80,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("command", "named"), FAULTS, ids=[command for command, _ in FAULTS])
-def test_a_fault_is_one_line(
+def test_a_fault_of_any_command_is_one_line_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, named: str
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "CRAG_MOCK_API_URL"):

@@ -31,7 +31,9 @@ def same_verdicts(folder: Path, *verdicts: str) -> list[str]:
     return [str(folder / "a"), str(folder / "b")]
 
 
-def test_what_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_are_printed_with_signatures_differences_and_flips(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*two_runs(tmp_path, preset="x@2"), "--by", "domain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["The signatures differ in", "  preset: A x@1", "          B x@2"]
@@ -69,7 +71,7 @@ def test_columns_line_up_with_an_interval_a_dash_and_nothing_scored(
     assert "A: score +1.000 [+1.000,+1.000], accuracy 1.000" in out
 
 
-def test_everything_as_json(tmp_path: Path) -> None:
+def test_out_has_the_whole_comparison_as_json(tmp_path: Path) -> None:
     target = tmp_path / "new/folder/comparison.json"
     assert main([*two_runs(tmp_path, judge="llm@1"), "--out", str(target)]) == 0
     data = json.loads(target.read_text(encoding="utf-8"))
@@ -115,14 +117,16 @@ def test_a_fault_is_reported_before_anything_else(
     assert reported.err.startswith(f"error: {fault}")
 
 
-def test_runs_without_a_common_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_without_a_common_question_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "a", [record(1, "correct")])
     write_run(tmp_path / "b", [record(2, "correct"), record(3, "correct")])
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     assert "b (2 questions) have no question in common" in capsys.readouterr().err
 
 
-def test_seconds_and_tokens_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_seconds_and_tokens_of_both_runs_are_printed_with_their_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, seconds, read in (("a", 1.0, 100), ("b", 2.5, 300)):
         tokens = {"prompt": read, "completion": 4}
         rows = [record(number, "correct", seconds=seconds, tokens=tokens) for number in range(2)]
@@ -134,7 +138,7 @@ def test_seconds_and_tokens_of_both(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert ["tokens", "written/question", "4.00", "4.00", "+0.00"] in lines
 
 
-def test_several_runs_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdicts = {"a": ["incorrect"] * 12, "b": ["correct"] * 12, "c": ["incorrect"] * 11}
     for name, of_run in verdicts.items():
         rows = [

@@ -48,7 +48,9 @@ def measured(query: str, gold: str, *texts: str, prediction: str = "i don't know
         ("who built the orle mill?", "Bo Lind", (OTHER, MILL), None, 0.0),
     ],
 )
-def test_where_the_answer_is(query: str, gold: str, texts: tuple[str, ...], rank: int | None, share: float) -> None:
+def test_rank_and_share_are_of_the_passages_that_hold_the_answer(
+    query: str, gold: str, texts: tuple[str, ...], rank: int | None, share: float
+) -> None:
     fields = measured(query, gold, *texts)
     assert (fields["answer_rank"], fields["passages_with_answer"]) == (rank, share)
     assert fields["answer_in_context"] is (rank is not None)

@@ -125,7 +125,7 @@ def test_a_finished_run_is_in_the_order_of_the_questions(tmp_path: Path) -> None
     assert store.run.questions == 5
 
 
-def test_folders_that_are_no_run() -> None:
+def test_a_folder_that_is_not_there_or_cannot_be_made_is_an_error() -> None:
     with pytest.raises(DatasetError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
         SavedRun.read(Path("/proc/none/run"))
     with pytest.raises(DatasetError, match="cannot be written"):

@@ -51,14 +51,18 @@ def batch(*queries: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("given", [["a"], ["a", "b", "c"], "ab", ("a", "b"), 5, ["a", None], [["a"], "b"]])
-def test_answers_that_the_evaluator_could_not_use(given: object, odd: Callable[..., InProcessWorker]) -> None:
+def test_answers_that_the_evaluator_could_not_use_are_the_batchs_error(
+    given: object, odd: Callable[..., InProcessWorker]
+) -> None:
     result = odd(given=given).answer(batch("a", "b"), 1)
     assert result.answers is None
     assert result.error == f"batch_generate_answer must return a list of 2 strings, one per question; found {given!r}"
 
 
 @pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
-def test_batch_sizes_that_the_evaluator_refuses(size: object, odd: Callable[..., InProcessWorker]) -> None:
+def test_batch_sizes_that_the_evaluator_refuses_are_refused_here_too(
+    size: object, odd: Callable[..., InProcessWorker]
+) -> None:
     with pytest.raises(AgentStartError) as caught:
         odd(size=size)
     assert str(caught.value).endswith(f"must return a whole number from 1 to 16, found {size!r}")
@@ -142,7 +146,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started
         ("StuckAgent", 0.1, r"not built within 0\.1 seconds"),
     ],
 )
-def test_an_agent_that_cannot_be_built(started: Started, name: str, startup_seconds: float, message: str) -> None:
+def test_an_agent_that_cannot_be_built_is_one_error_with_the_reason(
+    started: Started, name: str, startup_seconds: float, message: str
+) -> None:
     with pytest.raises(AgentStartError, match=message):
         started(name, startup_seconds)
 

@@ -37,7 +37,7 @@ def test_the_remedy_of_a_share_that_does_not_fit_fits(preset: str, share: float,
     assert not plan_gpus(planned(preset, f"{key}={advised[1]}")).problems
 
 
-def test_a_card_that_is_not_there() -> None:
+def test_a_device_beyond_the_cards_is_a_problem_with_a_remedy() -> None:
     ((key, problem, _),) = plan_gpus(planned("submission"), cards=3).problems
     assert (key, "GPU 3, but there are only 3" in problem) == ("cross_encoder", True)
 

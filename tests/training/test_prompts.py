@@ -150,7 +150,7 @@ def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: 
     )
 
 
-def test_a_run_card_of_labels(tmp_path: Path) -> None:
+def test_the_share_of_abstentions_is_limited_and_in_the_card(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
     labels.write_text("".join(f"{json.dumps(label(said))}\n" for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)), "utf-8")
     command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(out)]

@@ -143,11 +143,7 @@ class _Rehearsal:
 
         # Without a copy this tree is what is tested, so nothing of it may be hidden
         hidden = subject.root if is_copy else folder
-        self._environment = empty_world(
-            folder,
-            hidden=hidden,
-            server=urlsplit(graph or "").hostname,
-        )
+        self._environment = empty_world(folder, hidden=hidden, server=urlsplit(graph or "").hostname)
         self._environment[PRESET_VARIABLE] = str(subject.preset)
         if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
             self._environment["CRAG_MODELS_DIR"] = str(cache_folder())
@@ -158,13 +154,8 @@ class _Rehearsal:
         return self._folder / "out" / PREDICTIONS
 
     def import_agent(self) -> "subprocess.CompletedProcess[str]":
-        return run_python(
-            self._tree,
-            self._environment,
-            "-c",
-            IMPORT,
-            python=self._python,
-        )
+        """Import the agent's two names."""
+        return run_python(self._tree, self._environment, "-c", IMPORT, python=self._python)
 
     def evaluate(self) -> "subprocess.CompletedProcess[str]":
         """Ask the questions of `rehearsal_rows` with local_evaluation.py."""
@@ -181,12 +172,7 @@ class _Rehearsal:
         ]
         if self._graph:
             command.append(f"--kg-url={self._graph}")
-        return run_python(
-            self._tree,
-            self._environment,
-            *command,
-            python=self._python,
-        )
+        return run_python(self._tree, self._environment, *command, python=self._python)
 
 
 def _network_findings(hosts: list[str] | None) -> Findings:

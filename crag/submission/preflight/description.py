@@ -234,7 +234,7 @@ def _unsuitable_number_type(dtype: str) -> Findings:
 
 
 def memory(subject: Subject) -> Findings:
-    """The models fit on the GPUs, each engine in its share (estimated; crag.benchmarks.t4_plan shows the details)."""
+    """The models fit on the GPUs, each engine in its share (estimated; `crag bench t4-plan` shows the details)."""
     if not subject.settings.needs_gpu:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
 

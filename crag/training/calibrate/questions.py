@@ -104,16 +104,16 @@ def read_finished_questions(folder: Path, split: Split | None = None) -> list[Fi
 def _check_candidates(trace: Record) -> None:
     """Raise DatasetError: the candidate answers of a trace are not as this package writes them."""
     candidates = trace.data.get("candidates", [])
-    are_whole = isinstance(candidates, list) and all(
-        isinstance(candidate, dict)
-        and isinstance(candidate.get("text"), str)
-        and isinstance(candidate.get("source"), str)
-        and isinstance(candidate.get("features"), dict)
-        for candidate in candidates
-    )
-    if not are_whole:
+    if not isinstance(candidates, list) or not all(map(_is_candidate, candidates)):
         expected = "a list of objects with text, source and features"
         raise DatasetError(f'{trace.place}: field "candidates": expected {expected}')
+
+
+def _is_candidate(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    has_texts = isinstance(entry.get("text"), str) and isinstance(entry.get("source"), str)
+    return has_texts and isinstance(entry.get("features"), dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +171,10 @@ def asked_questions(
     for claim, judgement, question_verdicts in zip(claims, judgements, claim_verdicts, strict=True):
         question_verdicts[claim.prediction] = judgement.verdict
 
-    return [
-        _build_question(question, question_verdicts, features)
-        for question, question_verdicts in zip(scored, verdicts, strict=True)
-    ]
+    asked: list[AskedQuestion] = []
+    for question, question_verdicts in zip(scored, verdicts, strict=True):
+        asked.append(_build_question(question, question_verdicts, features))
+    return asked
 
 
 def _build_question(

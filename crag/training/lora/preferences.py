@@ -121,9 +121,9 @@ def _build_trainer(
     model: PeftModel,
     pairs: TokenPairs,
 ) -> "PairTrainer":
+    # trl's names
     rows = [
-        {"prompt_ids": pair.prompt, "chosen_ids": pair.chosen, "rejected_ids": pair.rejected}  # trl's names
-        for pair in pairs.kept
+        {"prompt_ids": pair.prompt, "chosen_ids": pair.chosen, "rejected_ids": pair.rejected} for pair in pairs.kept
     ]
     options = trainer_arguments(settings, run)
     trainer = PairTrainer(

@@ -85,6 +85,7 @@ def tune(
 
     Raises UserError: an adapter or an unfinished run is in the way; FloatingPointError: the loss is not finite.
 
+    Example:
         tune(LoraTraining.load("db3"), read_examples(path), TuningRun(base, out, device="cuda"))
     """
     checkpoint = find_checkpoint(run)

@@ -100,7 +100,7 @@ def page(browser: Chrome, address: str) -> Iterator[Page]:
     assert browser.title in {"", "about:blank"} or browser.title.startswith("own, CRAG task 1, +0."), "nothing ran"
 
 
-def test_filters_and_search(page: Page) -> None:
+def test_filters_slices_and_the_search_leave_only_the_questions_asked_for(page: Page) -> None:
     assert page.text("status") == f"{MANY} questions"
     for facet, value, listed in (("verdict", "missing", 2), ("gates", "expected score", 1)):
         Select(page.all(f"[data-facet={facet}]")[0]).select_by_value(value)
@@ -116,7 +116,7 @@ def test_filters_and_search(page: Page) -> None:
     assert page.rows == ["what is number 77?"]
 
 
-def test_order(page: Page) -> None:
+def test_a_click_on_a_column_sorts_by_it_and_another_click_turns_the_order(page: Page) -> None:
     for direction, first in (("ascending", 1), ("descending", 0)):
         page.click("[data-sort=probability]")
         assert page.rows[0] == f"what is number {first}?", "of equals the first asked"
@@ -341,7 +341,7 @@ def test_a_phone_scrolls_in_one_direction_and_keeps_the_intervals(page: Page) ->
     assert any(" to " in cell.text for cell in page.all(".slices td.interval") if cell.is_displayed())
 
 
-def test_dark_where_the_system_is_dark(page: Page) -> None:
+def test_the_page_is_dark_where_the_system_is_dark(page: Page) -> None:
     brightness = (
         "return ['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name]"
         ".match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0))"

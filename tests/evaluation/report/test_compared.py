@@ -56,7 +56,9 @@ def test_axe_has_no_complaint(browser: Any, axe: str, page: Path) -> None:
 
 
 @pytest.mark.parametrize(("verdict", "is_scored"), [("correct", True), ("unscored", False)])
-def test_equal_runs_and_runs_without_a_score(tmp_path: Path, verdict: str, is_scored: bool) -> None:
+def test_runs_with_the_same_verdicts_are_called_equal_or_unscored(
+    tmp_path: Path, verdict: str, is_scored: bool
+) -> None:
     folder = write_run(tmp_path / "run", [record(0, verdict), record(1, verdict)], [])
     assert main([str(folder)] * 2 + ["--html", str(tmp_path / "page.html")]) == 0
     text = Parsed((tmp_path / "page.html").read_text(encoding="utf-8")).text

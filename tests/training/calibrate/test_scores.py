@@ -33,7 +33,9 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
         (question(GRAPH, WEB), (None, 0.9), -1),  # of a kind that the model does not know: given
     ],
 )
-def test_reward(asked: AskedQuestion, likely: tuple[float | None, ...], earned: int) -> None:
+def test_the_first_answer_above_one_half_or_unweighed_earns_its_points(
+    asked: AskedQuestion, likely: tuple[float | None, ...], earned: int
+) -> None:
     weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
     more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate")}
     assert reward(question(*weighed, **more)) == earned

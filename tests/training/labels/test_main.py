@@ -52,7 +52,9 @@ def labelled(folder: Path, *pairs: Pair, answerer: str = "web") -> list[dict[str
         ("what is ada lovelace worth today?", I_DONT_KNOW, "a lot", NOT_THERE, I_DONT_KNOW),
     ],
 )  # fmt: skip
-def test_every_branch(tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str) -> None:
+def test_each_branch_of_the_paper_gives_its_completion(
+    tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str
+) -> None:
     (row,) = labelled(tmp_path, asked("a", query, gold, said))
     assert (row["branch"], row["completion"]) == (branch, completion)
     (example,) = read_examples(tmp_path / "labels.jsonl")
@@ -76,7 +78,9 @@ def test_of_several_right_answers_the_one_in_the_context_is_the_label(tmp_path: 
     assert [row["completion"] for row in labelled(tmp_path, *pairs)] == ["London", "the uk"]
 
 
-def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_card_counts_branches_and_what_was_left_out_and_why(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     unasked = asked("graph", "who?", "ada", "Ada")
     unasked[1]["prompts"] = {"graph_answer": []}
     other = written(tmp_path / "2", asked("e", DIED, "marylebone", "Rome"), asked("f", "who?", None, "Ada"), unasked)

@@ -88,7 +88,9 @@ def test_vllm_answers_as_transformers_does(tiny_llama: Path, taught: dict[str, s
         assert one.mean_log_probability == pytest.approx(other.mean_log_probability, abs=2e-3)
 
 
-def test_half_precision_and_no_path_of_this_machine(taught: dict[str, str], tiny_llama: Path) -> None:
+def test_an_adapter_is_in_half_precision_and_names_no_path_of_this_machine(
+    taught: dict[str, str], tiny_llama: Path
+) -> None:
     folder = Path(taught["taught"])
     assert {path.name for path in folder.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
     tensors = load_file(folder / "adapter_model.safetensors")

@@ -137,7 +137,7 @@ def changed_copy(base: Path, folder: Path, file: str, **changes: object) -> Path
     return folder
 
 
-def test_a_base_whose_output_layer_is_its_embeddings_or_that_has_int8_weights_alone(
+def test_a_tied_output_layer_or_a_base_without_float_weights_is_refused(
     tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tied = changed_copy(tiny_llama, tmp_path / "tied", "config.json", tie_word_embeddings=True)

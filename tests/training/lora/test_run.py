@@ -71,7 +71,7 @@ def losses_of(steps: list[dict[str, Any]]) -> list[float]:
     return [step["loss"] for step in steps]
 
 
-def test_ten_steps_as_recorded(tiny_llama: Path, tmp_path: Path) -> None:
+def test_the_losses_of_ten_steps_are_those_recorded(tiny_llama: Path, tmp_path: Path) -> None:
     run = TuningRun(tiny_llama, tmp_path, show_progress=False)
     steps, _ = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), run)
     assert losses_of(steps) == pytest.approx([float(loss) for loss in RECORDED.split()], rel=2e-3)

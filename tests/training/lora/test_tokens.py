@@ -44,6 +44,6 @@ def test_what_is_too_long_is_counted_by_source_and_not_cut(tiny_llama: Path) -> 
     assert some.too_long + some.sources == whole.sources
 
 
-def test_nothing_left_is_an_error(tiny_llama: Path) -> None:
+def test_an_error_says_that_every_example_is_too_long(tiny_llama: Path) -> None:
     with pytest.raises(DatasetError, match="none of 3 examples has at most 8 tokens"):
         tokenize(tiny_llama, toy_examples(3), 8)

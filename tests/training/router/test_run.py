@@ -130,7 +130,9 @@ def test_an_encoder_without_a_pooler_is_refused_before_training(bert: Path, tmp_
         TunedEncoder(settings.encoder, ("domain",), bare)
 
 
-def test_divergence_is_an_error(examples: Examples, bert: Path, tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_ends_the_training_with_advice(
+    examples: Examples, bert: Path, tmp_path: Path
+) -> None:
     settings = toy_settings(folds=0, ngrams=False, tuning="full")
     assert settings.encoder
     wild = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"learning_rate": 1e30})})
