@@ -136,13 +136,16 @@ def _run(
             policy=RetryPolicy(options.retry_lost, options.stop_after_lost),
             say=say,
         ).run()
+
     except (AgentStartError, DatasetError):
         # If nothing was answered, no empty run is left
         store.discard_if_new()
         raise
+
     except (KeyboardInterrupt, OSError) as error:  # such as a full disk
         error.add_note(store.describe_kept())
         raise
+
     finally:
         store.close()
         cost = cost_line(judge)

@@ -85,6 +85,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "With RUN, the folders of runs, the new verdicts, results and report replace those in the folder, and what\n"
         "moved is printed. The earlier ones are kept in RUN/judged-by-JUDGE, a run that `crag compare` reads.",
     )
+
     parser.add_argument(
         "runs",
         metavar="RUN",

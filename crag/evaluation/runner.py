@@ -164,6 +164,7 @@ class Evaluation:
         for batch in in_batches(rows, size):
             self._rows_read += len(batch)
             answered = sum(question.key in self.store.records for question in batch)
+
             # The saved rows end within this batch, as --limit was no multiple of its size
             if 0 < answered < len(batch):
                 previous_limit = batch[0].batch * size + answered
@@ -229,10 +230,9 @@ class Evaluation:
             cause = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {cause}")] * len(questions)
 
-        claims = [
-            Claim(question.row["query"], gold_answers(question.row), answer)
-            for question, answer in zip(questions, result.answers, strict=True)
-        ]
+        claims: list[Claim] = []
+        for question, answer in zip(questions, result.answers, strict=True):
+            claims.append(Claim(question.row["query"], gold_answers(question.row), answer))
         return judge_claims(self.judge, claims, self.trim)
 
 

@@ -279,10 +279,9 @@ class RunStore:
             identity = {**identity, **known_model}
             signature = {**signature, **known_model}
 
-        changes = [
-            f"{name} was {saved.run.identity.get(name)}, now {identity.get(name)}"
-            for name in differing_names(saved.run.identity, identity)
-        ]
+        before = saved.run.identity
+        differing = differing_names(before, identity)
+        changes = [f"{name} was {before.get(name)}, now {identity.get(name)}" for name in differing]
         if changes:
             raise _other_run(self.folder, changes)
 

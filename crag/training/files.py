@@ -66,6 +66,7 @@ class TrainingExample:
             row["messages"] = [asdict(message) for message in self.messages]
             if self.exact_turns:
                 row["exact_turns"] = True
+
         row |= {
             "completion": self.completion,
             "groups": self.groups,

@@ -105,6 +105,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="numbers of the attacker's pages (default: 1 2 5)",
     )
     add_preset_arguments(parser, "cpu")
+
     return parser.parse_args(arguments)
 
 

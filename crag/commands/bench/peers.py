@@ -123,6 +123,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all figures and texts as JSON")
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 

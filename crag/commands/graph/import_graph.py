@@ -19,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
     parser.add_argument(
         "folder",
         type=Path,
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="new folder for the tables",
     )
     parser.add_argument("--partial", action="store_true", help="import although files are missing")
+
     options = parser.parse_args(arguments)
 
     try:

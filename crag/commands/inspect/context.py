@@ -56,6 +56,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=whole_number(1), help="maximum number of questions")
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 

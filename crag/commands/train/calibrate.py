@@ -186,6 +186,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="rules",
         help="judge of answers that the runs withheld",
     )
+
     return parser.parse_args(arguments)
 
 

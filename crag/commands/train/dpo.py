@@ -83,6 +83,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="check everything, and show how many pairs and steps there are",
     )
+
     return parser.parse_args(arguments)
 
 

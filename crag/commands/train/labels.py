@@ -112,6 +112,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="rules",
         help="does the context hold the right answer? llm: the model of --judge llm (default: %(default)s)",
     )
+
     return parser.parse_args(arguments)
 
 

@@ -161,6 +161,7 @@ def preset(subject: Subject) -> Findings:
             "correct the key, or choose: make task1 PRESET=...",
         )
         return
+
     if subject.preset != subject.active_preset:
         problem = f"the evaluator uses {subject.active_preset}, but {subject.preset} is checked"
         yield Finding(
@@ -169,6 +170,7 @@ def preset(subject: Subject) -> Findings:
             problem,
             "leave --preset out, or choose it: make task1 PRESET=...",
         )
+
     for finding in _unsuitable(subject):
         yield finding._replace(place=f"{file}, field {finding.place}")
     yield note(f"{settings.name}: {settings.description}")

@@ -113,6 +113,7 @@ def pair_of(record: Record, **changes: object) -> CallPair:
                 f'{record.place}: field "tables": expected {", ".join(Domain)}, found {shorten_repr(tables)}'
             )
         changes["domain"] = tables
+
     pair = row_of(with_query_time(record), CallPair, **changes)
     try:
         # Canonical: two spellings of one program must not look like two

@@ -152,6 +152,7 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> PreTrainedMod
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=number_type,
         )
+
     try:
         return AutoModelForCausalLM.from_pretrained(
             str(base),
