@@ -15,8 +15,8 @@ from crag.settings import Settings, load_settings
 from crag.submission.batch_time import Peak, Workload, estimate_steps, place_language_model
 from crag.submission.gpu_plan import GpuPlan, plan_gpus
 from crag.training.adapters import longest_example
-from crag.training.lora import LoraTraining, PreferenceTraining
 from crag.training.lora.memory import tuning_memory
+from crag.training.lora.settings import LoraTraining, PreferenceTraining
 from crag.weights.manifest import load_manifest
 
 EVERY_STEP = (

@@ -105,14 +105,17 @@ def parser_of(
 
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
-    """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
+    """Add ``--preset`` and ``--set KEY=VALUE``, for `load_settings(preset, set)`.
+
+    A command with a `default` of its own does not read the environment variable of the usual preset.
+    """
     presets = ", ".join(available_presets())
-    fallback = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
+    fallback = default or f"${PRESET_VARIABLE}, else {DEFAULT_PRESET}"
     parser.add_argument(
         "--preset",
         metavar="P",
         default=default or usual_preset(),
-        help=f"a preset ({presets}) or a TOML file; {fallback}",
+        help=f"a preset ({presets}) or a TOML file; default: {fallback}",
     )
     parser.add_argument(
         "--set",

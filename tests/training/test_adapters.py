@@ -10,7 +10,7 @@ from crag.commands.train.adapters import main
 from crag.core.places import REPOSITORY
 from crag.settings import load_settings
 from crag.training.adapters import longest_example, served_folder
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from crag.commands.train.lora import (
 from crag.core.files import UserError, lock_folder
 from crag.engines.llm.local_engine import check_folders, model_folder
 from crag.training.files import RunCard
-from crag.training.lora import PreferenceTraining
+from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import read_pairs_of_answers
 from crag.weights.adapter_files import ADAPTER_WEIGHTS, Adapter
 

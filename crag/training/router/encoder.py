@@ -19,9 +19,9 @@ from crag.core.files import UserError
 from crag.router import FIELD_CLASSES
 from crag.router.calibration import LogProbabilities, log_softmax
 from crag.router.network import QuestionTokenizer
-from crag.training.router import EncoderTraining
 from crag.training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
 from crag.training.router.questions import Examples, Positions
+from crag.training.router.settings import EncoderTraining
 
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""

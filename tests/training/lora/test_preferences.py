@@ -17,10 +17,10 @@ from crag.commands.train.preferences import main as preferences
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import write_rows
 from crag.engines.llm import Message
-from crag.training.lora import PreferenceTraining
 from crag.training.lora.model import continue_adapter, load_tunable
 from crag.training.lora.preferences import tokenize_pairs, tune_preferences
 from crag.training.lora.run import TuningRun
+from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import PreferencePair, read_pairs_of_answers
 from tests.training.labels.runs import asked, written
 from tests.training.lora.test_main import changed_copy

@@ -8,8 +8,8 @@ import pytest
 
 from crag.engines.llm import EngineUnavailableError
 from crag.settings import SettingsError
-from crag.training.lora import LoraTraining
 from crag.training.lora.model import check_tunable
+from crag.training.lora.settings import LoraTraining
 
 
 def test_db3_is_table_1_of_the_paper() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from crag.core.files import write_rows
 from crag.engines.llm import Message
 from crag.training.files import TrainingExample
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
 

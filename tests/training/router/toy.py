@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from crag.training.router import EncoderTraining, NgramTraining, RouterTraining
+from crag.training.router.settings import EncoderTraining, NgramTraining, RouterTraining
 
 TASK = {"scored": ("sports", "static"), "sang": ("music", "slow-changing"), "directed": ("movie", "real-time")}
 
