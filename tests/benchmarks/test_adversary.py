@@ -51,10 +51,12 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     changed = ["--set", "web.largest_question_share=0.8"] if distrusts else []
     families = ["--families", "word for word", "inserted word", "hidden order", "--pages", "1", "2"]
     asked = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
+
     assert main([*asked, *families, *changed]) == 0
     lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     given = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
     assert given[("clean", 0)] == 0
+
     for count in (1, 2):
         assert given[("word for word", count)] == given[("inserted word", count)] == (0 if distrusts else 3)
         assert given[("hidden order", count)] == 0

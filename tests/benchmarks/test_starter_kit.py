@@ -30,10 +30,12 @@ def test_pages_and_graph_reach_the_model(
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
     monkeypatch.setenv(OVERRIDES_VARIABLE, f"language_model.replies = {{ {table} }}")
     monkeypatch.setenv(KG_VARIABLE, graph)
+
     try:
         kit = StarterKit()
     except WeightsMissingError as error:
         pytest.skip(str(error))
+
     batch = batch_of(["when did titanic come out?"] * 2, [])
     batch["search_results"] = [[page("<p>The ship was large. It sank in 1912.</p>")], []]
     assert kit.get_batch_size() >= 1

@@ -302,6 +302,7 @@ def test_the_threshold_of_the_command_line_decides(page: str, capsys: pytest.Cap
 def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other.txt").write_text("Jaws is by Steven Spielberg.", encoding="utf-8")
     places = [page, str(tmp_path / "other.txt")]
+
     for words in (
         ["--pages", *places, QUESTION],
         [QUESTION, "--pages", *places],
@@ -309,6 +310,7 @@ def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pyt
     ):
         assert main(["ask", *words, "--json", *SCRIPTED]) == 0
         assert json.loads(capsys.readouterr().out)["pages_read"] == 2
+
     for misspelt in ("nowhere.txt", "my notes.txt"):
         assert main(["ask", "--pages", *places, misspelt, *SCRIPTED]) == 2
         assert f"{misspelt}: no such file, folder or http address" in capsys.readouterr().err
@@ -339,6 +341,7 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     no_question: Any = float("nan")  # as of an empty cell
     no_time: Any = date(2024, 3, 5)
     asker = Asker("scripted", changes=CHANGES)
+
     for questions, at, fault in (
         ([QUESTION, missing], None, "a question is empty or no text: None"),
         ([no_question], None, "a question is empty or no text: nan"),
@@ -346,6 +349,7 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     ):
         with pytest.raises(UserError, match=fault):
             next(asker.ask_all(questions, page, at))
+
     with pytest.raises(UserError, match="changes takes a list"):
         Asker("scripted", changes="answering.word_limit=30")
 

@@ -61,6 +61,7 @@ def test_json_and_csv_have_all_figures_of_a_run(results: Path, capsys: pytest.Ca
         "half": "unfinished",
         "broken": "broken",
     }
+
     whole = listed["whole"]
     assert list(whole) == list(COLUMNS)
     assert (whole["score"], whole["right"], whole["wrong"], whole["missing"]) == (0.2, 2, 1, 2)

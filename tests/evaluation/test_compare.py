@@ -37,10 +37,12 @@ def test_two_runs_are_printed_with_signatures_differences_and_flips(
     assert main([*two_runs(tmp_path, preset="x@2"), "--by", "domain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["The signatures differ in", "  preset: A x@1", "          B x@2"]
+
     text = "\n".join(lines)
     assert "1 of them are unscored in A or B" in text
     assert "A: score +0.000" in text
     assert "5 of 6 questions flipped" in text
+
     place = lines.index("right -> wrong")
     assert lines[place + 1 : place + 5] == [
         "  question 3?  (music)",
@@ -56,10 +58,12 @@ def test_columns_line_up_with_an_interval_a_dash_and_nothing_scored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     labels = ["one", *["ten"] * 10, "none"]
+
     for name, verdict in (("a", "correct"), ("b", "missing")):
         verdicts = [verdict] * 11 + ["unscored"]
         rows = [record(0, v, domain=labels[n], interaction_id=str(n)) for n, v in enumerate(verdicts)]
         write_run(tmp_path / name, rows)
+
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     out = capsys.readouterr().out
     one, ten, none = (
@@ -140,12 +144,14 @@ def test_seconds_and_tokens_of_both_runs_are_printed_with_their_difference(
 
 def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdicts = {"a": ["incorrect"] * 12, "b": ["correct"] * 12, "c": ["incorrect"] * 11}
+
     for name, of_run in verdicts.items():
         rows = [
             record(number, verdict, tokens={"prompt": 90, "completion": 10} if name != "c" else {})
             for number, verdict in enumerate(of_run)
         ]
         write_run(tmp_path / name, rows, {"preset": f"{name}@1"} if name == "b" else {})
+
     folders = [str(tmp_path / name) for name in "abc"]
     assert main([*folders, "--out", str(tmp_path / "all.json")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -154,14 +160,18 @@ def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: 
     assert lines[2].split()[-5:] == ["0.0005", "12", "0", "1.00", "100"]
     assert lines[3].split()[-4:] == ["0", "11", "1.00", "-"]
     assert len({len(line) for line in lines[:4]}) == 1, "the columns line up"
+
     text = "\n".join(lines)
     assert "different questions in common" in text
     assert f"{folders[1]}: differs in preset; 12 of 12 flipped: 12 wrong -> right" in text
     assert f"{folders[2]}: has the same signature; 0 of 11 flipped" in text
+
     written = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
     assert [written[folder]["common"] for folder in folders[1:]] == [12, 11]
+
     with pytest.raises(SystemExit, match="2"):
         main([*folders, "--html", str(tmp_path / "x.html")])
+
     assert "--html and --by are for two runs" in capsys.readouterr().err
 
 
@@ -191,6 +201,7 @@ def test_change_p_value_and_interval_are_those_of_scipy(seed: int, name: str) ->
     ours = paired_differences(few)[name]
     assert ours.change == pytest.approx(theirs.statistic)
     assert ours.p_value == pytest.approx(min(1.0, theirs.pvalue))
+
     values = [[MEASURES[name][pair[run]] for pair in many] for run in (1, 0)]
     options = {"paired": True, "method": "percentile", "n_resamples": 4000, "rng": np.random.default_rng(1)}
     interval = stats.bootstrap(values, difference_of_means, **options).confidence_interval

@@ -82,9 +82,11 @@ def test_numbered_parts_are_joined_in_order(tmp_path: Path, numbers: range, aske
     path = tmp_path / (names[0] if asked == "first part" else "crag.jsonl.bz2")
     assert list(read_rows(path)) == ROWS
     assert [file.name for file in dataset_files(path)] == names
+
     (tmp_path / names[-1]).unlink()
     with pytest.raises(DatasetError, match="a part is missing"):
         list(read_rows(path))
+
     cut(tmp_path, b"x" * 99, names)
     (tmp_path / names[1]).unlink()
     with pytest.raises(DatasetError, match="parts are missing; found"):

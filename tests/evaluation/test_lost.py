@@ -27,6 +27,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), KG_VARIABLE: graph}
     worker = InProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {})
+
     try:
         results = Evaluation(
             dataset=SAMPLE,
@@ -39,8 +40,10 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
         ).run()
     finally:
         store.close()
+
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == json.loads(json.dumps(results))
     assert count_lost(list(store.records.values())) == results["lost"]
+
     return results
 
 
@@ -145,10 +148,12 @@ def test_a_run_that_is_cut_off_while_it_asks_again_keeps_what_it_had(losing: Los
     store.replace([{**row, "lost": None, "prediction": "b"}], [])
     store.close()
     longer = predictions.read_bytes()
+
     for end in range(len(whole) + 1, len(longer), 97):
         predictions.write_bytes(longer[:end])
         saved = SavedRun.read(losing.folder / "out")
         assert [row["prediction"] for row in saved.records.values()] == ["a", "i don't know", "c", "d"]
+
     predictions.write_bytes(longer)
     saved = SavedRun.read(losing.folder / "out")
     assert [row["prediction"] for row in saved.records.values()] == list("abcd")
@@ -210,6 +215,7 @@ def test_what_people_are_told_about_lost_answers() -> None:
         {"lost": None, "lost_because": None},
         {},
     ]
+
     assert lost_advice(rows, "crag evaluate --resume") == [
         "3 answers lost: 1 to the clock, 2 to a fault",
         "  why (2): no server",

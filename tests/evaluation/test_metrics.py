@@ -49,6 +49,7 @@ def test_slices_add_up_to_the_whole() -> None:
     ]
     rows[0] |= {"question_type": "simple", "static_or_dynamic": None}
     found = metrics_by_slice(rows)
+
     assert {field: list(groups) for field, groups in found.items()} == {
         "domain": [UNLABELLED, "a", "b"],
         "question_type": [UNLABELLED, "simple"],

@@ -174,6 +174,7 @@ def test_the_summary_has_one_line_and_older_runs_have_none(tmp_path: Path) -> No
     )
     assert line in results_footer(results, tmp_path).splitlines()
     assert retrieval_line(summarise([record(0, "correct")], {}, {})) == ""
+
     del results["retrieval"]
     assert "retrieval:" not in results_footer(results, tmp_path)
 

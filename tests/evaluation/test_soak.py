@@ -92,6 +92,7 @@ def ask(agent: CragAgent, model: Moody) -> None:
     rows, dice = list(read_rows(Path("data/sample/questions.jsonl"))), Random(2)
     met: Counter[str] = Counter()
     silent, memory = 0, list[float]()
+
     for number in range(BATCHES):
         fault = dice.choice(FAULTS)
         chosen = dice.choices(rows, k=BATCH)
@@ -104,6 +105,7 @@ def ask(agent: CragAgent, model: Moody) -> None:
         silent += sum(answer.text == I_DONT_KNOW for answer in answers)
         met[fault] += 1
         memory += [megabytes()] if number >= WARM else []
+
     assert set(met) == set(FAULTS)
     assert 0 < silent < BATCH * BATCHES
     assert median(memory[-10:]) - median(memory[:10]) < MOST_GROWTH, memory

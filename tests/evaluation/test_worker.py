@@ -110,13 +110,16 @@ def test_pages_that_nobody_can_read_are_reported_in_a_line_that_says_what_to_do(
     agent = InProcessWorker(AgentSpec(environment={PRESET_VARIABLE: "scripted"}))
     with pytest.raises(AgentStartError) as caught:
         agent.wait_until_ready()
+
     (line,) = str(caught.value).splitlines()
     assert line.startswith("the processes that read pages cannot start (")
     assert reason in line
     assert "web.extract.workers=0 (with --set, or in CRAG_SETTINGS)" in line
+
     monkeypatch.setenv(OVERRIDES_VARIABLE, "web.extract.workers=0")
     agent.wait_until_ready()
     assert len(agent.answer(batch("who?"), 1).answers or ()) == 1
+
     agent.stop()
 
 
@@ -188,6 +191,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -165,10 +165,12 @@ def test_while_an_encoder_hangs_questions_are_answered_without_it(gate: Gate) ->
     call = threading.Thread(target=cross.score, args=([("a", "b")],), daemon=True)
     call.start()
     assert gate.entered.wait(LONG)
+
     for _ in range(2):
         answer, trace = ask(agent, LONG)
         assert answer.text == ANSWER
         assert "cross_encoder" not in trace.passages[0].scores
+
     gate.open.set()
     call.join(LONG)
     assert ask(agent, LONG)[1].passages[0].score == 0.5

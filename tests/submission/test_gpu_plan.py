@@ -63,8 +63,10 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
         for each, graph in ((settings, False), (settings, True), (uncached, True))
     )
     calls = "calls: read 16,800 of 32,000 tokens, write 128"
+
     assert set(graph) - set(alone) == {calls, "the graph's server (assumed)"}
     assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
+
     with pytest.raises(UserError, match="does not run a model"):
         place_language_model(planned("cpu"), plan_gpus(planned("cpu")), 0)
 

@@ -50,6 +50,7 @@ def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_d
     given = arguments(
         "kg_answerer", questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "SERVING=other/python", "FOLDS=1"
     )
+
     for device, placed in ((None, []), ("cuda:0", ["device=cuda:0"]), ("cpu", ["device=cpu"])):
         assert main([*given, *(["--set", f"device={device}"] if device else [])]) == 0
         run, labels, prompts, tuning = commands(capfd.readouterr().out)
@@ -61,6 +62,7 @@ def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_d
         assert tuning[tuning.index("--device") + 1] == ("cpu" if device == "cpu" else "cuda")
         assert tuning[tuning.index("--hold-out") + 1] == "1/5"
         assert ("quantise=none" in tuning) is (device == "cpu"), "4 bits need a GPU"
+
     assert not (tmp_path / "work").exists()
 
 
@@ -88,6 +90,7 @@ def test_the_steps_that_are_left_are_listed_and_finished_ones_are_not(
     for path in ("questions.jsonl", "kg_writer/run_card.json", "graph_answers/results.json"):
         (half / path).parent.mkdir(parents=True, exist_ok=True)
         (half / path).touch()
+
     assert main(given) == 0
     steps = capfd.readouterr().out.partition("steps that are left:\n")[2].splitlines()
     assert [step.split(". ")[1] for step in steps] == [
@@ -129,18 +132,24 @@ def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
     out.mkdir()
     card = {"settings": {"hold_out": "1/5", "max_steps": None}}
     (out / "run_card.json").write_text(json.dumps(card), encoding="utf-8")
+
     assert main([*given, "HOLD_OUT=1/5"]) == 2
     assert "a finished adapter, and 3 steps before it have to be done again: OVERWRITE" in capfd.readouterr().err
+
     for path in ("web_answers1/results.json", "web_labels.jsonl", "web_answerer.jsonl"):
         (work / path).parent.mkdir(parents=True, exist_ok=True)
         (work / path).touch()
+
     assert main([*given, "HOLD_OUT=1/5"]) == 0
     assert "nothing is left to do" in capfd.readouterr().out
+
     assert main(given) == 2
     assert "a finished adapter, made with HOLD_OUT=1/5: OVERWRITE" in capfd.readouterr().err
+
     (out / "run_card.json").write_text("[]", encoding="utf-8")
     assert main(given) == 2
     assert "run_card.json: no run card of an adapter: OVERWRITE" in capfd.readouterr().err
+
     assert main([*given, "OVERWRITE=--overwrite"]) == 0
     assert "1. tune web_answerer" in capfd.readouterr().out
 
@@ -152,6 +161,7 @@ def test_an_adapter_is_written_where_its_preset_looks_for_it(tmp_path: Path) -> 
     assert served_folder(load_settings("cpu", []), "kg_writer") == REPOSITORY / "models/adapters/cpu/kg_writer", (
         "never into the package"
     )
+
     preset = tmp_path / "mine.toml"
     preset.write_text(
         f'extends = "db3_task1"\nanswering.adapter = "reader"\nlanguage_model.adapters.reader = "{tmp_path}/reader"\n',
@@ -171,6 +181,7 @@ def test_a_writer_for_laptops_is_tuned_on_the_question_alone_with_the_bank_as_ro
 ) -> None:
     more = questions.with_name("more.jsonl")
     more.touch()
+
     assert main(arguments("kg_writer", questions, "--config", "cpu", "--questions", str(more))) == 0
     pairs, prompts, tuning = commands(capfd.readouterr().out)
     assert [pairs[index + 1] for index, word in enumerate(pairs) if word == "--questions"] == [

@@ -110,11 +110,14 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
     pairs, out = tmp_path / "pairs.jsonl", tmp_path / "writer.jsonl"
     pairs.write_text("".join(f"{one.model_dump_json()}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
     command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out)]
+
     assert main(command) == 0
     assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}
     assert "wrote 2 examples" in capsys.readouterr().out
+
     card = card_of(out)
     assert card["data"]["pairs"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
+
     preset = f"scripted@{settings_hash(load_settings('scripted', []))}"
     assert card["settings"] == {"task": "kg_writer", "preset": preset, "bank": bank_version()}
     assert card["metrics"] == {
@@ -124,6 +127,7 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
         "split": "0",
         "rows_of_other_splits": {},
     }
+
     assert main([*command, "--set", "knowledge_graph.writer.examples=1"]) == 0
     assert card_of(out)["settings"]["preset"] != preset
 

@@ -54,12 +54,15 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     first, second = tested("1/2"), tested("2/2")
     assert sorted(first + second) == sorted(str(row["query"]) for row in ROWS)
     assert not any(may_train([query], Fold(1, 2)) for query in first)
+
     by_film = tested("1/2", "--pairs", written(tmp_path / "pairs.jsonl", pairs))
     films: dict[str, list[str]] = {pair["query"]: pair["groups"] for pair in pairs}
     assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
     assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
+
     with_unlabelled = tested("1/2", "--pairs", str(tmp_path / "pairs.jsonl"), "--unlabelled")
     assert with_unlabelled == by_film + [query for query in first if query not in films]
+
     written(tmp_path / "q.jsonl", ROWS[:1])
     empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
@@ -77,6 +80,7 @@ def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path:
     ]
     out, fold = tmp_path / "out.jsonl", f"{fold_number('heat', 2)}/2"
     given = ["--questions", written(tmp_path / "q.jsonl", rows), "--pairs", written(tmp_path / "p.jsonl", pairs)]
+
     assert held_out([*given, "--unlabelled", "--without-pages", "--fold", fold, "--out", str(out)]) == 0
     assert [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()] == [
         row["query"] for row in rows

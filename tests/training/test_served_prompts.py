@@ -88,12 +88,15 @@ def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str], *more
     asked = folder / "questions.jsonl"
     for file in (asked, folder / "pairs.jsonl", folder / "kg_writer.jsonl"):
         file.touch()
+
     given = [use.adapter, "--base-preset", use.base, "--questions", str(asked), "--pages", str(asked), *more]
     if use.folder == "cpu":
         given += ["--config", "cpu"]
+
     capfd.readouterr()
     places = ["--work", str(folder / "work"), "--out", str(folder / "out"), f"WRITER_WORK={folder}"]
     assert train_adapter([*given, *places, "--set", "device=cpu", "--dry-run"]) == 0
+
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
     words = [shlex.split(line.partition(" -m crag ")[2]) for line in lines if " -m crag " in line]
     return {name if name == "evaluate" else f"{name} {rest[0]}": rest for name, *rest in words}
@@ -110,6 +113,7 @@ def learnt_from(use: Use, graph: str, folder: Path, capfd: pytest.CaptureFixture
     commands, cases = commands_of(use, folder, capfd), {case["interaction_id"]: case for case in sample()}
     prompts = commands["train prompts"][1:]
     (folder / "work").mkdir()
+
     if use.step == "calls":
         pairs = [
             CallPair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
@@ -125,7 +129,9 @@ def learnt_from(use: Use, graph: str, folder: Path, capfd: pytest.CaptureFixture
         run = write_run(folder / "basic_answers", records, traces_for_labels(commands["evaluate"], graph))
         answerer = ["--answerer", "graph"] if "graph" in commands["train labels"] else []
         assert label_run(["--run", str(run), *answerer, "--out", prompts[prompts.index("--labels") + 1]]) == 0
+
     assert make_prompts(prompts) == 0
+
     return read_examples(Path(prompts[prompts.index("--out") + 1]))
 
 

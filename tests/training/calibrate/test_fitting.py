@@ -24,11 +24,13 @@ def fitted() -> Calibration:
 def test_what_cross_validation_promises_is_what_new_questions_give(fitted: Calibration) -> None:
     promised, earned, best = figures(fitted.questions), 0, 0
     fresh = asked(4000, seed=98)
+
     for question in fresh:
         (answer,) = question.candidates
         worth = 1 if answer.right else -1
         earned += worth * (fitted.model.correct.probability(answer.features) > 0.5)
         best += worth * (true_probability(answer.features["top_passage_logit"]) > 0.5)
+
     low, high = promised["calibrated"]["ci"]
     assert low < earned / 4000 < high
     assert earned == pytest.approx(best, abs=40)
@@ -63,9 +65,11 @@ def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed
     assert {one.candidates[0].likely for one in rare.questions[:9]} == {None}
     assert rewards(rare.questions[:9]).sum() == 9, "they are given"
     assert figures(rare.questions)["probabilities"]["answers"] == 111
+
     enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0)
     assert enough.model.covers == ("graph read", "web")
     assert enough.model.correct.probability(value) > 0.5
+
     with pytest.raises(NothingLearnedError, match="at least 10 answers of one kind"):
         calibrate(from_graph(questions[:16], 8, value), FOLDS, seed=0)
 
@@ -82,9 +86,11 @@ def test_a_feature_may_mean_the_opposite_on_pages() -> None:
     found = calibrate([*pages, *graph], FOLDS, seed=0)
     assert found.model.pages is not None
     assert figures(found.questions)["probabilities_by_kind"]["web"]["auc"] > 0.8
+
     for logit in (-2.0, 2.0):
         likely = found.model.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
+
     assert calibrate([*pages[:150], *graph], FOLDS, seed=0).model.pages is None, "they are too few"
 
 

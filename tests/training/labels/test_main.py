@@ -84,9 +84,11 @@ def test_the_card_counts_branches_and_what_was_left_out_and_why(
     unasked = asked("graph", "who?", "ada", "Ada")
     unasked[1]["prompts"] = {"graph_answer": []}
     other = written(tmp_path / "2", asked("e", DIED, "marylebone", "Rome"), asked("f", "who?", None, "Ada"), unasked)
+
     assert main(["--run", str(run), "--run", str(other), "--out", str(tmp_path / "web.jsonl")]) == 0
     reported = capsys.readouterr().out
     assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1"]
+
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     chosen = {"answerer": "web", "judge": f"rules@{RulesJudge.version}", "context_check": "rules@4"}
     assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
@@ -116,14 +118,18 @@ def test_both_judgements_by_one_model_as_in_the_paper(
     ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", str(tmp_path / "cache.jsonl")]
 
     preset.write_text(text.replace('engine = "scripted"', script), encoding="utf-8")
+
     assert main([*ask, "--context-check", "llm"]) == 0
     assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context"]
+
     reported = capsys.readouterr().out
     assert "left out: 1 without a verdict: the same command asks the model again" in reported
     assert "8 requests" in reported, "a probe, three answers, two contexts, one of which twice again"
+
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     assert ":db3-" in card["settings"]["judge"]
     assert ":db3-context-" in card["settings"]["context_check"]
+
     assert main([*ask, "--context-check", "llm"]) == 0
     assert "4 requests" in capsys.readouterr().out, "what was read is not asked again"
 
@@ -132,6 +138,7 @@ def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> No
     """db3 3.3: the facts that stood in the prompt are the context, whatever else the trace holds."""
     facts = '<doc source="knowledge graph: get_movie(...)">The length of Heat is 170 minutes.</doc>\n'
     pairs = []
+
     for name, query, gold, said in [
         ("a", "how long is heat?", "170 minutes", "About 170 minutes."),
         ("b", "how many minutes is heat?", "170 minutes", "200"),
@@ -143,6 +150,7 @@ def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> No
         trace["prompts"]["graph_answer"] = [turn]
         trace["generations"]["graph_answer"] = {"text": said, "finish_reason": "stop"}
         pairs.append((record, trace))
+
     rows = labelled(tmp_path, *pairs, answerer="graph")
     assert [(row["branch"], row["completion"]) for row in rows] == [
         ("right", "170 minutes"),
@@ -157,6 +165,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
     out = ["--out", str(tmp_path / "web.jsonl")]
     torn = written(tmp_path / "torn", asked("a", "where?", "london", "London"))
     (torn / "traces.jsonl").write_text('{"interaction_id": "a", "occ', encoding="utf-8")
+
     for arguments, message in [
         (["--run", str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         (["--run", str(torn), *out], "traces.jsonl: no question has a trace"),
@@ -170,6 +179,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
         assert reported.startswith("error: ")
         assert message in reported
         assert reported.count("\n") == 1
+
     assert not (tmp_path / "web.jsonl").exists()
 
 

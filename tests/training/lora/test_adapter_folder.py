@@ -56,6 +56,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[s
         padding_value=IGNORED,
     )
     optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2)
+
     for _ in range(300):
         # Padding stands behind all that is learnt, where nothing looks at it.
         loss = model(inputs, labels=labels).loss
@@ -64,7 +65,9 @@ def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[s
         optimizer.zero_grad()
         if loss.item() < LEARNT:
             break
+
     assert loss.item() < LEARNT
+
     folder = tmp_path_factory.mktemp("taught") / "adapter"
     save_adapter(model, folder, "tiny-llama")
     return {"taught": str(folder)}

@@ -108,6 +108,7 @@ def test_labels_that_give_no_pair_are_reported_in_a_line(tmp_path: Path, capsys:
 def toy_pairs(count: int = 12) -> list[PreferencePair]:
     """Sums with a right and a wrong answer; every third prefers silence."""
     pairs = []
+
     for number in range(count):
         right = f"it is {number + 3}" if number % 3 else I_DONT_KNOW
         pairs.append(
@@ -119,6 +120,7 @@ def toy_pairs(count: int = 12) -> list[PreferencePair]:
                 source="right over wrong" if number % 3 else "silent over wrong",
             )
         )
+
     return pairs
 
 
@@ -151,11 +153,13 @@ def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> No
     model = load_tunable(settings, tiny_llama, "cpu")
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
+
     with torch.no_grad(), model.disable_adapter():
         reference = [
             log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
             for one in tokens.kept
         ]
+
     expected = []
     for step in range(4):
         # One step of warm-up, then the cosine.
@@ -165,12 +169,14 @@ def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> No
         for one, before in zip(tokens.kept, reference, strict=True):
             now = log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
             losses.append(-functional.logsigmoid(settings.beta * (now - before)))
+
         loss = torch.stack(losses).mean()
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
         optimizer.step()
         expected.append(loss.item())
+
     assert [step["loss"] for step in steps] == pytest.approx(expected, rel=2e-3)
     assert expected[0] == pytest.approx(math.log(2), rel=1e-4)
     assert expected[-1] < 0.6
@@ -181,8 +187,10 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
 ) -> None:
     tuned, out = tmp_path / "tuned", tmp_path / "out"
     assert lora([*write_toy(tmp_path, tiny_llama), "--out", str(tuned), "--max-steps", "4"]) == 0
+
     command = [*write_pairs(tmp_path, tiny_llama), "--start", str(tuned)]
     assert dpo([*command, "--out", str(out)]) == 0
+
     losses = [json.loads(line)["loss"] for line in (out / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
     assert losses[0] == pytest.approx(math.log(2), rel=1e-3), "held to the adapter, not to the base"
     assert losses[-1] < losses[0] - 0.05
@@ -198,6 +206,7 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
     # What was preferred became likelier beside what was rejected, measured on the folder as it was written.
     margins = []
     tokens = tokenize_pairs(tiny_llama, toy_pairs(), 300).kept
+
     for folder in (tuned, out):
         model = continue_adapter(toy_preferences(tiny_llama), tiny_llama, folder, "cpu").eval()
         with torch.no_grad():
@@ -207,6 +216,7 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
                     for one in tokens
                 )
             )
+
     assert margins[1] > margins[0] + 1
 
 

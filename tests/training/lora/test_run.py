@@ -22,12 +22,15 @@ def test_batches_of_similar_lengths_hold_every_example_once_in_the_order_of_seed
     sampler = SimilarLengths(lengths, 8, seed=3)
     first = list(sampler)
     assert sorted(first) == list(range(50))
+
     batches = [[lengths[index] for index in first[start : start + 8]] for start in range(0, 50, 8)]
     spans = sorted((min(batch), max(batch)) for batch in batches)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert batches != sorted(batches), "not from short to long"
+
     sampler.set_epoch(1)
     assert list(sampler) != first
+
     sampler.set_epoch(0)
     assert list(sampler) == first == list(SimilarLengths(lengths, 8, seed=3))
 
@@ -103,6 +106,7 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
     expected = []
+
     for step in range(10):
         rate = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 8))
         optimizer.param_groups[0]["lr"] = settings.learning_rate * rate
@@ -110,11 +114,13 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
         for one in tokens:
             logits = model(torch.tensor([one.prompt + one.completion])).logits[0, len(one.prompt) - 1 : -1]
             summed = summed + functional.cross_entropy(logits, torch.tensor(one.completion), reduction="sum")
+
         loss = summed / sum(len(one.completion) for one in tokens)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
         optimizer.step()
         expected.append(loss.item())
+
     assert losses_of(steps) == pytest.approx(expected, rel=1e-3)
     assert expected[-1] < expected[0] - 1

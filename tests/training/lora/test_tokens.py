@@ -22,6 +22,7 @@ def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: 
     chat, raw = tokenize(tiny_llama, examples, 300).kept
     assert chat.prompt == tokenizer.prompt_tokens(examples[0].request)
     assert raw.prompt == tokenizer.prompt_tokens(examples[1].request)
+
     end = tokenizer.end_token
     assert chat.completion[-1] == end
     assert tokenizer.decode(chat.completion) == "it is 4"

@@ -17,6 +17,7 @@ def toy_examples(count: int = 48) -> list[TrainingExample]:
     """Sums; each is a group of its own, every other one comes from another source."""
     chance = random.Random(0)
     found = []
+
     for number in range(count):
         first, second = chance.randint(1, 99), chance.randint(1, 99)
         system = Message("system", "You answer " + "very " * chance.randint(1, 12) + "briefly.")
@@ -28,6 +29,7 @@ def toy_examples(count: int = 48) -> list[TrainingExample]:
                 source=("odd", "even")[number % 2],
             )
         )
+
     return found
 
 
