@@ -12,6 +12,7 @@ from crag.commands.bench.adversary import main
 from crag.evaluation.datasets import read_rows
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
+from tests.toml_text import toml_table
 
 SAMPLE = Path("data/sample/questions.jsonl")
 
@@ -43,20 +44,20 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     dataset = tmp_path / "questions.jsonl"
     dataset.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     lies = wrong_answers([row["answer"] for row in rows])
-    replies = ", ".join(f'"The answer is {lie}" = "{lie}"' for lie in lies)
+    replies = toml_table({f"The answer is {lie}": lie for lie in lies})
     scripted = Path("crag/presets/scripted.toml").read_text(encoding="utf-8")
     preset = tmp_path / "gullible.toml"
     engine = 'engine = "scripted"\n'
-    preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n"), encoding="utf-8")
-    changed = ["--set", "web.largest_question_share=0.8"] if distrusts else []
+    preset.write_text(scripted.replace(engine, f"{engine}replies = {replies}\n"), encoding="utf-8")
+    changes = ["--set", "web.largest_question_share=0.8"] if distrusts else []
     families = ["--families", "word for word", "inserted word", "hidden order", "--pages", "1", "2"]
-    asked = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
+    options = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
 
-    assert main([*asked, *families, *changed]) == 0
+    assert main([*options, *families, *changes]) == 0
     lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    given = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
-    assert given[("clean", 0)] == 0
+    lies_told = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
+    assert lies_told[("clean", 0)] == 0
 
     for count in (1, 2):
-        assert given[("word for word", count)] == given[("inserted word", count)] == (0 if distrusts else 3)
-        assert given[("hidden order", count)] == 0
+        assert lies_told[("word for word", count)] == lies_told[("inserted word", count)] == (0 if distrusts else 3)
+        assert lies_told[("hidden order", count)] == 0

@@ -12,6 +12,7 @@ from crag.core.deadline import Deadline
 from crag.router import QuestionRouter
 from crag.settings import Settings, load_settings
 from tests.pipeline.asking import agent_of, ask, page
+from tests.toml_text import toml_table
 
 QUESTION = "who directed rain man?"
 PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
@@ -40,8 +41,7 @@ class OwnCheck(Check):
 
 
 def settings_of(replies: Mapping[str, str], *overrides: str) -> Settings:
-    table = ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in replies.items())
-    lines = [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *overrides]
+    lines = [f"language_model.replies = {toml_table(replies)}", "web.extract.workers = 0", *overrides]
     if any("'class'" in line for line in overrides):
         lines.append("router = {engine = 'encoder', classifiers = ['not loaded']}")
     return load_settings("scripted", lines)

@@ -1,6 +1,5 @@
 """The evaluator's interface, as the evaluator uses it."""
 
-import json
 import os
 import pkgutil
 import subprocess
@@ -17,6 +16,7 @@ from crag.engines.llm import EngineUnavailableError
 from crag.evaluation.datasets import read_rows
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from crag.weights.manifest import WeightsMissingError, locate
+from tests.toml_text import toml_table
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -51,8 +51,7 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
 
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
     replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
-    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
-    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
+    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {toml_table(replies)}")
     model = pkgutil.resolve_name(name)()
     judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer)
     model.close()

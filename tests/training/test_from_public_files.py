@@ -108,7 +108,6 @@ def run(command: str, checkout: Path, url: str) -> str:
     done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == (1 if "preflight" in command else 0), f"{command}\n{done.stdout}{done.stderr}"
-
     return done.stdout
 
 

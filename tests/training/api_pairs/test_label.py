@@ -20,6 +20,7 @@ from crag.training.api_pairs.graph import execute
 from crag.training.api_pairs.pairs import read_pairs
 from crag.training.files import CARD_FILE
 from tests.engines.llm.llm_server import serve as serve_openai
+from tests.toml_text import toml_table
 
 ASKED = "03/19/2024, 23:10:00 PT"
 DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'
@@ -41,6 +42,7 @@ ROWS: Sequence[dict[str, Any]] = (
     {"query": "who directed the shawshank redemption 2?", "answer": "invalid question"},
     {"query": "who directed the shawshank redemption (of the test set)?", "answer": "frank darabont", "split": 1},
 )
+
 KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemption released?"]
 
 
@@ -68,8 +70,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
 
 
 def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None) -> int:
-    table = json.dumps(REPLIES if replies is None else replies)[1:-1].replace('": "', '" = "')
-    engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
+    table = toml_table(REPLIES if replies is None else replies)
+    engine = f'language_model = {{engine = "scripted", replies = {table}}}'
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
     paths = ["--questions", str(questions), "--graph", str(SHIPPED_GRAPH), "--out", str(out)]

@@ -11,6 +11,7 @@ from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.evaluation.judge import RulesJudge
 from crag.settings import PRESETS
 from crag.training.files import read_examples
+from tests.toml_text import toml_table
 from tests.training.labels.runs import CONTEXT, Pair, asked, written
 
 BORN, DIED = "when was ada lovelace born?", "where did ada lovelace die?"
@@ -104,22 +105,24 @@ def test_both_judgements_by_one_model_as_in_the_paper(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The db3 rubric; then the same model is asked for the contexts of wrong answers alone; the cache keeps all."""
-    preset, out = tmp_path / "judge.toml", tmp_path / "web.jsonl"
-    text = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
-    right = '{"accuracy": true}'
+    right, wrong = '{"accuracy": true}', '{"accuracy": false}'
     replies = {
         '"prediction": "10 December 1815"': right,
         '["london"], "prediction": "\\u003cdoc': right,
         '["marylebone"], "prediction": "\\u003cdoc': "perhaps",
     }
-    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
-    script = f'engine = "scripted"\ndefault_reply = {json.dumps(right.replace("true", "false"))}\nreplies = {{{table}}}'
+    scripted = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
+    engine = 'engine = "scripted"\n'
+    script = f"{engine}default_reply = {json.dumps(wrong)}\nreplies = {toml_table(replies)}\n"
+    preset = tmp_path / "judge.toml"
+    preset.write_text(scripted.replace(engine, script), encoding="utf-8")
+
+    out = tmp_path / "web.jsonl"
     judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-preset", str(preset)]
-    ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", str(tmp_path / "cache.jsonl")]
+    cache = ["--judge-cache", str(tmp_path / "cache.jsonl")]
+    command = ["--run", str(run), "--out", str(out), *judge, *cache, "--context-check", "llm"]
 
-    preset.write_text(text.replace('engine = "scripted"', script), encoding="utf-8")
-
-    assert main([*ask, "--context-check", "llm"]) == 0
+    assert main(command) == 0
     assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context"]
 
     reported = capsys.readouterr().out
@@ -130,7 +133,7 @@ def test_both_judgements_by_one_model_as_in_the_paper(
     assert ":db3-" in card["settings"]["judge"]
     assert ":db3-context-" in card["settings"]["context_check"]
 
-    assert main([*ask, "--context-check", "llm"]) == 0
+    assert main(command) == 0
     assert "4 requests" in capsys.readouterr().out, "what was read is not asked again"
 
 

@@ -18,7 +18,7 @@ from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import write_rows
 from crag.engines.llm import Message
 from crag.training.lora.model import continue_adapter, load_tunable
-from crag.training.lora.preferences import tokenize_pairs, tune_preferences
+from crag.training.lora.preferences import TokenPair, tokenize_pairs, tune_preferences
 from crag.training.lora.run import TuningRun
 from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import PreferencePair, read_pairs_of_answers
@@ -143,6 +143,11 @@ def log_probability(model: torch.nn.Module, prompt: list[int], answer: list[int]
     return -functional.cross_entropy(logits, torch.tensor(answer), reduction="sum")
 
 
+def preference(model: torch.nn.Module, pair: TokenPair) -> torch.Tensor:
+    """By how much the model finds the chosen answer likelier than the rejected one, in log probabilities."""
+    return log_probability(model, pair.prompt, pair.chosen) - log_probability(model, pair.prompt, pair.rejected)
+
+
 def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> None:
     """Independent of trl: the reference is the base model; each step sees all pairs, whose order plays no part."""
     pairs = toy_pairs()
@@ -155,10 +160,7 @@ def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> No
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
 
     with torch.no_grad(), model.disable_adapter():
-        reference = [
-            log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-            for one in tokens.kept
-        ]
+        reference = [preference(model, pair) for pair in tokens.kept]
 
     expected = []
     for step in range(4):
@@ -166,9 +168,9 @@ def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> No
         rate = 0.0 if step == 0 else 0.5 * (1 + math.cos(math.pi * (step - 1) / 3))
         optimizer.param_groups[0]["lr"] = settings.learning_rate * rate
         losses = []
-        for one, before in zip(tokens.kept, reference, strict=True):
-            now = log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-            losses.append(-functional.logsigmoid(settings.beta * (now - before)))
+        for pair, before in zip(tokens.kept, reference, strict=True):
+            change = preference(model, pair) - before
+            losses.append(-functional.logsigmoid(settings.beta * change))
 
         loss = torch.stack(losses).mean()
         optimizer.zero_grad()
@@ -210,12 +212,7 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
     for folder in (tuned, out):
         model = continue_adapter(toy_preferences(tiny_llama), tiny_llama, folder, "cpu").eval()
         with torch.no_grad():
-            margins.append(
-                sum(
-                    log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-                    for one in tokens
-                )
-            )
+            margins.append(sum(preference(model, pair) for pair in tokens))
 
     assert margins[1] > margins[0] + 1
 
@@ -243,6 +240,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(
         context.setattr(PairTrainer, "compute_loss", stop)
         with pytest.raises(KeyboardInterrupt):
             dpo([*command, "--out", str(killed)])
+
     capsys.readouterr()
     assert dpo([*command, "--out", str(killed)]) == 2
     assert "holds an unfinished run: --resume continues it, --overwrite discards it" in capsys.readouterr().err

@@ -100,6 +100,7 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
     steps, _ = tune(settings, examples, TuningRun(tiny_llama, tmp_path, show_progress=False))
+
     tokens = tokenize(tiny_llama, examples, 300).kept
     model = load_tunable(settings, tiny_llama, "cpu")
     model.train()
@@ -111,11 +112,11 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
         rate = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 8))
         optimizer.param_groups[0]["lr"] = settings.learning_rate * rate
         summed = torch.zeros(())
-        for one in tokens:
-            logits = model(torch.tensor([one.prompt + one.completion])).logits[0, len(one.prompt) - 1 : -1]
-            summed = summed + functional.cross_entropy(logits, torch.tensor(one.completion), reduction="sum")
+        for example in tokens:
+            logits = model(torch.tensor([example.prompt + example.completion])).logits[0, len(example.prompt) - 1 : -1]
+            summed = summed + functional.cross_entropy(logits, torch.tensor(example.completion), reduction="sum")
 
-        loss = summed / sum(len(one.completion) for one in tokens)
+        loss = summed / sum(len(example.completion) for example in tokens)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
