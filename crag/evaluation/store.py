@@ -188,6 +188,7 @@ class RunStore:
 
     def identify_model(self, model: str | None) -> None:
         """Add the model that a server serves to the run's identity: it is known only once the server replies.
+
         Raises DatasetError: the run's answers are of another model.
         """
         known_model = self.run.identity.get(MODEL)

@@ -143,14 +143,10 @@ def test_seconds_and_tokens_of_both_runs_are_printed_with_their_difference(
 
 
 def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    verdicts = {"a": ["incorrect"] * 12, "b": ["correct"] * 12, "c": ["incorrect"] * 11}
-
-    for name, of_run in verdicts.items():
-        rows = [
-            record(number, verdict, tokens={"prompt": 90, "completion": 10} if name != "c" else {})
-            for number, verdict in enumerate(of_run)
-        ]
-        write_run(tmp_path / name, rows, {"preset": f"{name}@1"} if name == "b" else {})
+    tokens = {"prompt": 90, "completion": 10}
+    write_run(tmp_path / "a", [record(number, "incorrect", tokens=tokens) for number in range(12)])
+    write_run(tmp_path / "b", [record(number, "correct", tokens=tokens) for number in range(12)], {"preset": "b@1"})
+    write_run(tmp_path / "c", [record(number, "incorrect", tokens={}) for number in range(11)])
 
     folders = [str(tmp_path / name) for name in "abc"]
     assert main([*folders, "--out", str(tmp_path / "all.json")]) == 0
@@ -169,9 +165,10 @@ def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: 
     written = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
     assert [written[folder]["common"] for folder in folders[1:]] == [12, 11]
 
-    with pytest.raises(SystemExit, match="2"):
-        main([*folders, "--html", str(tmp_path / "x.html")])
 
+def test_a_page_of_more_than_two_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["a", "b", "c", "--html", str(tmp_path / "x.html")])
     assert "--html and --by are for two runs" in capsys.readouterr().err
 
 

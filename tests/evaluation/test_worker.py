@@ -176,14 +176,28 @@ def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Star
 # --- an agent's own file ----------------------------------------------------------------------------------------------
 
 
+AGENT_OF_KIT = """
+from evaluation.words import WORD
+from beside import more
+
+
+class Base:
+    def get_batch_size(self):
+        return 2
+
+    def batch_generate_answer(self, batch):
+        from agents.late import again
+
+        return [f"{WORD} {more} {again}"] * len(batch["query"])
+"""
+
+
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder like the kit of 2024: its packages have the names of ours, and no `__init__.py`."""
     for name, text in {
         "models/user_config.py": "from models.base import Base as UserModel\n",
-        "models/base.py": "from evaluation.words import WORD\nfrom beside import more\n\n\nclass Base:\n"
-        "    def get_batch_size(self):\n        return 2\n\n    def batch_generate_answer(self, batch):\n"
-        "        from agents.late import again\n\n        return [f'{WORD} {more} {again}'] * len(batch['query'])\n",
+        "models/base.py": AGENT_OF_KIT,
         "models/beside.py": "more = 'own'\n",
         "evaluation/__init__.py": "",
         "evaluation/words.py": "WORD = 'my'\n",

@@ -62,10 +62,12 @@ def check_nothing_else_runs(page: Parsed) -> None:
     policy = next(a["content"] or "" for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
+
     allowed = set(re.findall(r"sha256-([^']+)", policy))
     hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in page.raw}
     assert len(allowed) == 2
     assert allowed <= hashes
+
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on") or name == "style"]
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
@@ -76,12 +78,12 @@ def page_of(folder: Path, **options: Any) -> Parsed:
 
 def test_a_run_may_be_hostile_in_every_field(tmp_path: Path) -> None:
     gate = {"name": HOSTILE, "reason": HOSTILE, "answer": HOSTILE, "withheld": HOSTILE, "withheld_verdict": "correct"}
-    fields = ("interaction_id", "query", "prediction", "answer", "reason", "domain", "question_type", "error", "lost")
-    rows = [record(n, "incorrect", **dict.fromkeys(fields, HOSTILE), gates=[gate], occurrence=n) for n in range(2)]
-    for row in rows:
-        row["lost"] = "fault"
+    fields = ("interaction_id", "query", "prediction", "answer", "reason", "domain", "question_type", "error")
+    hostile = {**dict.fromkeys(fields, HOSTILE), "gates": [gate], "lost": "fault"}
+    rows = [record(n, "incorrect", **hostile, occurrence=n) for n in range(2)]
     traces = [trace(0, interaction_id=HOSTILE, seconds={HOSTILE: 2.0})]
     signature = {**dict.fromkeys(("preset", "set", "agent", "data", "judge", HOSTILE), HOSTILE), "kg": "no"}
+
     page = page_of(tmp_path, records=rows, traces=traces, signature=signature)
     check_nothing_else_runs(page)
     assert sum(tag == "script" for tag, _ in page.tags) == 3
