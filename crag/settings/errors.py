@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from crag.core.files import UserError
 
@@ -52,8 +51,8 @@ def describe_errors(
     return "\n".join(lines)
 
 
-def _describe(details: ErrorDetails, allowed_keys: Sequence[str]) -> str:
-    """What is wrong with a key, and what is allowed."""
+def _describe(details: Mapping[str, Any], allowed_keys: Sequence[str]) -> str:
+    """What is wrong with a key, and what is allowed, from one of pydantic's `errors()`."""
     allowed = ", ".join(allowed_keys)
     kind = details["type"]
     if kind == "extra_forbidden":
@@ -65,7 +64,7 @@ def _describe(details: ErrorDetails, allowed_keys: Sequence[str]) -> str:
         return f"{problem}; allowed: {allowed}"
 
     if kind in {"missing", "value_error"}:
-        return details["msg"]
+        return str(details["msg"])
     return f"{details['msg']} (found {details['input']!r})"
 
 

@@ -1,9 +1,9 @@
 """Checks of `aicrowd.json` and of its preset."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from crag.evaluation.batches import GPU_MEMORY_GIB
 from crag.settings import TransformersEngine, VllmEngine
@@ -83,7 +83,7 @@ def aicrowd_json(subject: Subject) -> Findings:
     yield note(Subject(subject.root).task or "")
 
 
-def _field_finding(fault: ErrorDetails, preset: str | None) -> Finding:
+def _field_finding(fault: Mapping[str, Any], preset: str | None) -> Finding:
     """The finding for a field that pydantic rejects."""
     field = str(fault["loc"][0])
     level = Level.ERROR
