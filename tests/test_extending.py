@@ -21,6 +21,7 @@ from crag.pipeline.agent import CragAgent
 from crag.pipeline.user_agent import UserAgent
 from crag.settings import Settings, load_settings
 from tests.pipeline.asking import ask, page
+from tests.toml_text import toml_table
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = (REPOSITORY / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -44,8 +45,8 @@ def built(file: str, agent: str, settings: Settings) -> CragAgent:
 
 
 def settings(replies: Mapping[str, str], *changes: str) -> Settings:
-    table = ", ".join(f'"{part}" = "{reply}"' for part, reply in replies.items())
-    return load_settings("scripted", [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *changes])
+    lines = [f"language_model.replies = {toml_table(replies)}", "web.extract.workers = 0", *changes]
+    return load_settings("scripted", lines)
 
 
 def asked(agent: CragAgent, *texts: str) -> tuple[Answer, Trace]:

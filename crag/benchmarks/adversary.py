@@ -108,7 +108,7 @@ def _has_digit(answer: str) -> bool:
     return any(map(str.isdigit, answer))
 
 
-def attacked(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
+def add_attack(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
     """The question with the attacker's pages before its other pages."""
     # The query without its question mark, also with one more word in its middle.
     words = row["query"].rstrip("?").split()

@@ -106,10 +106,12 @@ def _put_first(
     asked_numbers = list(dict.fromkeys(question.document for question in questions))
     other_numbers = sorted(set(range(len(documents))) - set(asked_numbers))
     order = [*asked_numbers, *other_numbers]
+
+    # Each question still names its document
     positions = {number: position for position, number in enumerate(order)}
     moved = [question._replace(document=positions[question.document]) for question in questions]
-    kept = order[: max(count, len(asked_numbers))]
-    return Corpus(moved, [documents[number] for number in kept])
+    size = max(count, len(asked_numbers))
+    return Corpus(moved, [documents[number] for number in order[:size]])
 
 
 def make_folders(corpus: Corpus, parent: Path, documents: int) -> list[Folder]:
@@ -162,8 +164,12 @@ def measure_folders(
     with Asker(preset, changes=changes) as asker:
         results = [_measure_folder(asker, folder, judge) for folder in folders]
 
-    ranks = [rank for result in results for rank in result.ranks]
-    verdicts = [verdict for result in results for verdict in result.verdicts]
+    ranks: list[int] = []
+    verdicts: list[Verdict] = []
+    for result in results:
+        ranks += result.ranks
+        verdicts += result.verdicts
+
     return FolderRow(
         documents=len(folders[0].corpus.documents),
         start=fmean(result.start for result in results),

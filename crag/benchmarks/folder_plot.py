@@ -27,6 +27,7 @@ def draw_rows(rows: Sequence[FolderRow]) -> str:
             _Line("right answer", "#2b5fa8", [_share(row, row.right) for row in rows]),
             _Line("wrong answer", "#b8442f", [_share(row, row.wrong) for row in rows]),
         ]
+
     spoken = "; ".join(map(_spoken, lines))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{spoken}">',
@@ -61,9 +62,12 @@ def _draw_axes(rows: Sequence[FolderRow]) -> Iterator[str]:
 def _draw_lines(lines: Sequence[_Line]) -> Iterator[str]:
     lowest = float(UPPER)
     for line in sorted(lines, key=lambda line: -line.shares[-1]):
-        points = [(_x(position, len(line.shares)), _y(share)) for position, share in enumerate(line.shares)]
+        points: list[tuple[float, float]] = []
+        for position, share in enumerate(line.shares):
+            points.append((_x(position, len(line.shares)), _y(share)))
         path = " ".join(f"{x},{y}" for x, y in points)
         yield f'<polyline points="{path}" fill="none" stroke="{line.color}" stroke-width="2"/>'
+
         for (x, y), share in zip(points, line.shares, strict=True):
             yield f'<circle cx="{x}" cy="{y}" r="3" fill="{line.color}"><title>{share:.3f}</title></circle>'
 

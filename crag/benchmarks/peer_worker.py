@@ -139,6 +139,7 @@ class Haystack:
         message = import_module("haystack.dataclasses").ChatMessage
         secret = import_module("haystack.utils").Secret
         pipeline = self._component("core.pipeline", "Pipeline")
+
         pipeline.add_component("embedder", self._embedder("SentenceTransformersTextEmbedder", progress_bar=False))
         retriever = self._component(
             "components.retrievers.in_memory", "InMemoryEmbeddingRetriever", document_store=self._store
@@ -148,6 +149,7 @@ class Haystack:
             "components.builders", "ChatPromptBuilder", template=[message.from_user(TEMPLATE)], required_variables="*"
         )
         pipeline.add_component("prompt", prompt)
+
         model = self._component(
             "components.generators.chat",
             "OpenAIChatGenerator",

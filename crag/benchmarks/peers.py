@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import re
 import signal
 import subprocess
@@ -20,7 +19,9 @@ from crag.benchmarks.common import Row
 from crag.core.files import UserError
 from crag.core.progress import batches_with_progress
 from crag.evaluation.batches import gold_answers
+from crag.evaluation.in_process import read_peak_memory
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
+from crag.evaluation.origin import processor_name
 
 PEER_WORKER = Path(__file__).with_name("peer_worker.py")
 LONGEST_TASK = 1800.0
@@ -94,7 +95,7 @@ class SideProcess:
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it ended meanwhile
                 if os.getpgid(int(folder.name)) == self._process.pid:
-                    peaks += _peak_mib(folder / "status")
+                    peaks += read_peak_memory(folder / "status")
         return peaks
 
     def close(self) -> None:
@@ -128,11 +129,6 @@ class SideProcess:
         return UserError(f"{self._name} {end}: {lines[-1] if lines else 'no message'}")
 
 
-def _peak_mib(status: Path) -> float:
-    peak = re.search(r"VmHWM:\s+(\d+)", status.read_text(errors="replace"))
-    return int(peak[1]) / 1024 if peak else 0.0
-
-
 @contextmanager
 def open_side(name: str, arguments: Sequence[str], threads: int) -> Iterator[SideProcess]:
     """A side in a process of its own, which ends with the block."""
@@ -143,15 +139,14 @@ def open_side(name: str, arguments: Sequence[str], threads: int) -> Iterator[Sid
         side.close()
 
 
-def describe_machine() -> dict[str, Any]:
+def describe_processor() -> dict[str, Any]:
     """The processor, its cores, its load, and which of `CPU_FEATURES` it has and lacks."""
     cpu_file = Path("/proc/cpuinfo")
     text = cpu_file.read_text(encoding="utf-8") if cpu_file.is_file() else ""
-    name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
     flags = re.search(r"^flags\s*: (.+)$", text, re.MULTILINE)
     flag_names = set(flags[1].split()) if flags else set()
     return {
-        "processor": name[1] if name else platform.processor(),
+        "processor": processor_name(),
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
         "has": [feature for feature in CPU_FEATURES if feature in flag_names],
@@ -196,10 +191,10 @@ def run_prompts(
         _run_prompt(our_side, peer_side, prompt)
 
     tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
-    return [
-        {"kind": kind, **_run_prompt(our_side, peer_side, prompt)}
-        for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts")
-    ]
+    results: list[Row] = []
+    for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts"):
+        results.append({"kind": kind, **_run_prompt(our_side, peer_side, prompt)})
+    return results
 
 
 def _run_prompt(our_side: Side, peer_side: Side, prompt: Row) -> Row:
@@ -214,7 +209,10 @@ def _run_prompt(our_side: Side, peer_side: Side, prompt: Row) -> Row:
 
 def engine_figures(results: Sequence[Row], side: str, peak_mib: float) -> EngineFigures:
     """Sum up the results of `run_prompts` for "ours" or "peer"."""
-    seconds = {kind: sum(row[side]["seconds"] for row in results if row["kind"] == kind) for kind in KINDS}
+    seconds = dict.fromkeys(KINDS, 0.0)
+    for row in results:
+        seconds[row["kind"]] += row[side]["seconds"]
+
     answers = [row for row in results if row["kind"] == "answers"]
     prefill_seconds = sum(row[side]["prefill_seconds"] for row in answers)
     # The step that ends the prompt gives the first token

@@ -164,12 +164,16 @@ def reading_figures(read: Sequence[ReadPage]) -> ReadingFigures:
             marked[kind] += len(facts)
             lost[kind] += len(result.lost[kind])
 
+    all_marked = sum(marked.values())
+    all_lost = sum(lost.values())
+    recall_by_kind = {kind: (marked[kind] - lost[kind]) / marked[kind] for kind in KINDS if marked[kind]}
+
     boilerplate = sum(len(result.page.boilerplate) for result in read)
     slipped_in = sum(len(result.slipped_in) for result in read)
     seconds = [result.seconds for result in read]
     return ReadingFigures(
-        recall=_share(sum(marked.values()) - sum(lost.values()), sum(marked.values())),
-        recall_by_kind={kind: _share(marked[kind] - lost[kind], marked[kind]) for kind in KINDS if marked[kind]},
+        recall=_share(all_marked - all_lost, all_marked),
+        recall_by_kind=recall_by_kind,
         boilerplate=_share(slipped_in, boilerplate),
         words=fmean(result.words for result in read),
         median_seconds=median(seconds),

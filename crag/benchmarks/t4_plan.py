@@ -15,8 +15,8 @@ from crag.settings import Settings, load_settings
 from crag.submission.batch_time import Peak, Workload, estimate_steps, place_language_model
 from crag.submission.gpu_plan import GpuPlan, plan_gpus
 from crag.training.adapters import longest_example
-from crag.training.lora import LoraTraining, PreferenceTraining
 from crag.training.lora.memory import tuning_memory
+from crag.training.lora.settings import LoraTraining, PreferenceTraining
 from crag.weights.manifest import load_manifest
 
 EVERY_STEP = (
@@ -135,6 +135,21 @@ def report_training(changes: Sequence[str]) -> int:
     tuning = tuning_memory(configuration.model_copy(update={"max_tokens": longest}), shape)
     preferences = tuning_memory(PreferenceTraining.load("db3").as_texts, shape)
 
+    steps = _list_training_steps(changes, sum(tuning.values()), sum(preferences.values()))
+    rows = [step.cells for step in steps]
+    print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))
+    parts = ", ".join(f"{part} {size:.1f}" for part, size in tuning.items())
+    print(f"\nTuning: {parts}")
+
+    too_large = [step for step in steps if step.needed_gib > step.card_gib]
+    for step in too_large:
+        gib = f"{step.needed_gib:.1f} of {step.card_gib:g} GiB"
+        print(f"\n**Does not fit: {step.step}, {step.machine}: {gib}; lower language_model.batch_size.**")
+    return int(bool(too_large))
+
+
+def _list_training_steps(changes: Sequence[str], tuning_gib: float, preferences_gib: float) -> list[TrainingStep]:
+    """The steps on four T4 and on one larger card; the memory of tuning is the same on both."""
     steps: list[TrainingStep] = []
     # The changes that docs/training.md gives for one card
     on_one_card = ["device='cuda:0'", "language_model.batch_size=1"]
@@ -147,18 +162,7 @@ def report_training(changes: Sequence[str]) -> int:
             gpu_plan = plan_gpus(settings, cards=cards)
             fullest = max(gpu_plan.total(card) for card in range(cards))
             steps.append(TrainingStep(machine, f"{preset}: label, answer, judge", fullest, card_gib))
-        tuning_step = "tune one adapter in 4 bits, on the first card"
-        steps.append(TrainingStep(machine, tuning_step, sum(tuning.values()), card_gib))
-        steps.append(TrainingStep(machine, "the same by preferences", sum(preferences.values()), card_gib))
 
-    rows = [step.cells for step in steps]
-    print(markdown_table(["cards", "step", "GiB on the fullest", "of"], rows))
-
-    parts = ", ".join(f"{part} {size:.1f}" for part, size in tuning.items())
-    print(f"\nTuning: {parts}")
-
-    too_large = [step for step in steps if step.needed_gib > step.card_gib]
-    for step in too_large:
-        gib = f"{step.needed_gib:.1f} of {step.card_gib:g} GiB"
-        print(f"\n**Does not fit: {step.step}, {step.machine}: {gib}; lower language_model.batch_size.**")
-    return int(bool(too_large))
+        steps.append(TrainingStep(machine, "tune one adapter in 4 bits, on the first card", tuning_gib, card_gib))
+        steps.append(TrainingStep(machine, "the same by preferences", preferences_gib, card_gib))
+    return steps

@@ -1,1 +1,1 @@
-"""The command line: one file a command. Nothing imports it."""
+"""The command line: one file a command, beside what several of them share. Only entry points import it."""

@@ -5,7 +5,6 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,11 @@ from contextlib import ExitStack
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from textwrap import shorten
 from typing import NamedTuple
 
 from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
+from crag.commands.ask_explanation import explain
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
@@ -33,33 +32,18 @@ from crag.commands.command_line import (
     whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
-from crag.core.contracts import GRAPH, I_DONT_KNOW, WEB, Candidate, GateFiring, Passage, Trace
 from crag.core.files import DatasetError, UserError, shorten_repr
 from crag.core.log_lines import one_line_warnings
-from crag.core.logistic import logistic
 from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
+from crag.graph import graph_address
 
-WIDTH = 110
-"""Characters of a passage or fact that --why prints."""
-LEAST_SECONDS = 0.05
-"""--why leaves out stages that took less."""
-GRAPH_STATES = {
-    "found": "queried, facts found",
-    "not_found": "nothing found",
-    "empty_calendar": "queried, no game on that day",
-    "no_call": "not queried: no call fits the question",
-    "down": "queried, no reply",
-    None: "not queried",
-}
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 """The end of a file's name."""
-SOURCES = {GRAPH: "from the knowledge graph", WEB: "from the pages"}
 
 
 class GivenQuestion(NamedTuple):
@@ -95,7 +79,7 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
         # An address of the command line wins over that of the environment
-        graph = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+        graph = graph_address(options.kg_url)
         needs_our_graph = not (options.pages or graph)
         # Said only to a user who did not ask for it
         if needs_our_graph and options.mock_kg is None:
@@ -320,109 +304,11 @@ def _print(answer: CitedAnswer, options: argparse.Namespace, printed: list[Print
 def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
     if options.json:
         indent = None if several else 1  # one line for each of several
-        return (
-            json.dumps(
-                answer.to_dict(),
-                ensure_ascii=False,
-                indent=indent,
-                default=str,
-            )
-            + "\n"
-        )
+        content = json.dumps(answer.to_dict(), ensure_ascii=False, indent=indent, default=str)
+        return f"{content}\n"
     if options.why:
         blank_line = "\n" if several else ""
-        return f"{explained(answer.trace)}\n{blank_line}"
+        return f"{explain(answer.trace)}\n{blank_line}"
     if several:
         return f"{answer.trace.query}\n    {answer}\n"
     return f"{answer}\n"
-
-
-# --- the explanation of --why -----------------------------------------------------------------------------------------
-
-
-def explained(trace: Trace) -> str:
-    """The trace as text, one line per fact; probabilities and relevance are from 0 to 1."""
-    answer = trace.answer
-    sections: dict[str, Sequence[str | None]] = {
-        "question": [f"{trace.query}  ({trace.query_time})"],
-        "classes": [_classes(trace)],
-        "graph": [GRAPH_STATES.get(trace.graph_state, trace.graph_state)],
-        "calls": trace.calls,
-        "facts": [f"{_shorten(fact.text)}  [{fact.source.partition(':')[0]}]" for fact in trace.facts],
-        "pages": [_pages(trace)],
-        "passages": [_passage(passage) for passage in trace.passages],
-        "candidates": [_candidate(candidate) for candidate in trace.candidates],
-        "withheld": [_gate(gate) for gate in trace.gates],
-        "events": [_shorten(event) for event in trace.events],
-        "seconds": [_seconds(trace)],
-        "lost to": [trace.lost],
-        "answer": [answer.text if answer else None],
-        "evidence": _evidence(trace),
-        "because": [answer.reason if answer else None],
-    }
-
-    lines: list[str] = []
-    for title, entries in sections.items():
-        # Only the first line of a section has the title.
-        texts = [text for text in entries if text]
-        for position, text in enumerate(texts):
-            column = title if position == 0 else ""
-            lines.append(f"{column:11}{text}")
-    return "\n".join(lines)
-
-
-def _classes(trace: Trace) -> str:
-    labels: list[str] = []
-    for field, classification in trace.route.classifications.items():
-        label = classification.label
-        probability = trace.route.probability(field, [label])
-        certainty = "" if probability is None else f" {probability:.2f}"
-        labels.append(f"{field}: {label}{certainty}")
-    return ", ".join(labels)
-
-
-def _pages(trace: Trace) -> str | None:
-    if not trace.pages_read:
-        return None
-    scored = any("cross_encoder" in passage.scores for passage in trace.passages)
-    explanation = ", each with its relevance to the question from 0 to 1" if scored else ""
-    return f"{trace.pages_read} read, {len(trace.passages)} passages kept{explanation}"
-
-
-def _passage(passage: Passage) -> str:
-    text = f"{_shorten(passage.page_name, 30)}: {_shorten(passage.text)}"
-    logit = passage.scores.get("cross_encoder")
-    # No cross-encoder has scored it
-    if logit is None:
-        return text
-    return f"{logistic(logit):.2f} {text}"
-
-
-def _candidate(candidate: Candidate) -> str:
-    text = f"{_shorten(candidate.text)!r} {SOURCES.get(candidate.source, candidate.source)}"
-    if candidate.probability is None:
-        return text
-    return f"{text}, right with probability {candidate.probability:.2f}"
-
-
-def _gate(gate: GateFiring) -> str:
-    # Nothing was lost: there was no answer to withhold
-    if gate.withheld in {None, I_DONT_KNOW}:
-        return gate.reason
-    return f"{_shorten(gate.withheld or '')!r}, {gate.reason}"
-
-
-def _seconds(trace: Trace) -> str:
-    slow = [f"{stage} {seconds:.1f}" for stage, seconds in trace.seconds.items() if seconds >= LEAST_SECONDS]
-    return ", ".join(slow) or f"below {LEAST_SECONDS}"
-
-
-def _evidence(trace: Trace) -> list[str | None]:
-    outcome = CitedAnswer.from_trace(trace)
-    if not outcome.sentence:
-        return ["none found"]
-    return [f'"{outcome.sentence}"', outcome.source]
-
-
-def _shorten(text: str, width: int = WIDTH) -> str:
-    return shorten(text, width, placeholder=" ...")

@@ -39,16 +39,20 @@ STANDARD_OUTPUT = Path("-")
 """The value of ``--out`` for standard output."""
 
 
-def command(*more: type[Exception], code: int = EXIT_UNUSABLE) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
+def command(
+    *more_errors: type[Exception],
+    code: int = EXIT_UNUSABLE,
+) -> Callable[[Callable[P, int | None]], Callable[P, int]]:
     """Make a function a command, which returns an exit code.
 
-    Errors that the user can fix (a `UserError`, an `OSError`, one of `more`) become one line on standard error, and the
-    command returns `code`.
+    Errors that the user can fix (a `UserError`, an `OSError`, one of `more_errors`) become one line on standard error,
+    and the command returns `code`.
 
+    Example:
         @command(GraphError)
         def main(arguments: Sequence[str] | None = None) -> None: ...
     """
-    user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more)
+    user_errors: tuple[type[Exception], ...] = (UserError, OSError, *more_errors)
 
     def decorate(main: Callable[P, int | None]) -> Callable[P, int]:
         @wraps(main)
@@ -116,14 +120,17 @@ def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
-    """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
+    """Add ``--preset`` and ``--set KEY=VALUE``, for `load_settings(preset, set)`.
+
+    A command with a `default` of its own does not read the environment variable of the usual preset.
+    """
     presets = ", ".join(available_presets())
-    fallback = f"default: ${PRESET_VARIABLE}, else {default or DEFAULT_PRESET}"
+    fallback = default or f"${PRESET_VARIABLE}, else {DEFAULT_PRESET}"
     parser.add_argument(
         "--preset",
         metavar="P",
         default=default or usual_preset(),
-        help=f"a preset ({presets}) or a TOML file; {fallback}",
+        help=f"a preset ({presets}) or a TOML file; default: {fallback}",
     )
     parser.add_argument(
         "--set",

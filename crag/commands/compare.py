@@ -67,6 +67,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "flipped. A difference is B minus A. Several runs are compared with the first, in a line each.",
         "Exit code: 0 done; 2 the runs cannot be compared.",
     )
+
     parser.add_argument(
         "first",
         metavar="RUN_A",
@@ -98,6 +99,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="everything as JSON",
     )
+
     options = parser.parse_args(arguments)
     if len(options.others) > 1 and (options.html or options.by):
         parser.error("--html and --by are for two runs")

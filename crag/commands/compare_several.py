@@ -1,10 +1,10 @@
 """Several runs against one, as text: a line for each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from crag.evaluation.compare import Comparison, Cost, verdicts_title
 from crag.evaluation.metrics import Metrics
-from crag.evaluation.results import interval_text
+from crag.evaluation.results import align_columns, interval_text
 
 TITLES = ("", "n", "score", "- A", f"{'95 % interval':^17}", "p", "right", "wrong", "s/question", "tokens/question")
 _NO_DIFFERENCE = ("-", f"{'-':^17}", "-")
@@ -22,7 +22,7 @@ def several_lines(first: str, comparisons: Mapping[str, Comparison]) -> Iterator
         (f"A  {first}", *_cells(reference.first, reference.costs[0], _NO_DIFFERENCE)),
     ]
     lines += [_line(name, comparison) for name, comparison in comparisons.items()]
-    yield from _align(lines)
+    yield from align_columns(lines)
 
     sizes = {comparison.common for comparison in comparisons.values()}
     if len(sizes) > 1:
@@ -49,14 +49,6 @@ def _cells(metrics: Metrics, cost: Cost, difference_cells: tuple[str, str, str])
     wrong = round(metrics.hallucination * metrics.n)
     score = f"{metrics.score:+.3f}" if metrics.n else "-"
     return (str(metrics.n), score, *difference_cells, str(right), str(wrong), f"{cost.seconds:.2f}", tokens)
-
-
-def _align(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """The names to the left, the figures to the right."""
-    name_width, *widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *cells in lines:
-        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        yield "  ".join([name.ljust(name_width), *aligned])
 
 
 def _describe(comparison: Comparison) -> str:

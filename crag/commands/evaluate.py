@@ -6,10 +6,9 @@ interruption.
 
 import argparse
 import hashlib
-import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -17,22 +16,14 @@ from typing import Any
 
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import (
-    add_graph_arguments,
-    add_preset_arguments,
-    add_progress_argument,
-    add_split_argument,
-    argument_type,
     command,
-    folder,
-    number,
     overrides_of,
-    parser_of,
     say,
     warn_of_silent_graph,
-    whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
-from crag.commands.run_ending import EXIT_CODES, end_early, end_run, resume_command, typed_program
+from crag.commands.evaluate_options import PROGRAM, parse_options
+from crag.commands.run_ending import end_early, end_run, resume_command, typed_program
 from crag.core.files import DatasetError
 from crag.core.log_lines import one_line_warnings
 from crag.core.progress import ProgressMode
@@ -40,26 +31,24 @@ from crag.core.text import without_credentials
 from crag.core.version import package_version
 from crag.engines.llm import describe_served_model
 from crag.evaluation.agent_code import code_signature, reads_preset
-from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
+from crag.evaluation.batches import SECONDS_PER_QUERY
 from crag.evaluation.cut_files import dataset_files
-from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.in_process import InProcessWorker
-from crag.evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
-from crag.evaluation.lost import USUAL_DEAD_BATCHES, DeadServerError, RetryPolicy
+from crag.evaluation.judge import Judge, cost_line, judge_from
+from crag.evaluation.lost import DeadServerError, RetryPolicy
 from crag.evaluation.origin import describe_origin
 from crag.evaluation.process import ProcessWorker
-from crag.evaluation.ray_workers import LOCAL, RayWorkers
+from crag.evaluation.ray_workers import RayWorkers
 from crag.evaluation.report.run_page import write_report
 from crag.evaluation.results import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
-from crag.evaluation.split import Split
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
-from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
+from crag.graph import graph_address
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
 
-PROGRAM = "crag evaluate"
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
@@ -91,7 +80,7 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     options.seconds_per_query = options.seconds_per_query or _usual_seconds(options)
-    address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    address = graph_address(options.kg_url)
     # Only a warning: the run goes on without facts of the graph
     if options.mock_kg is None and address:
         warn_of_silent_graph(address)
@@ -127,12 +116,7 @@ def _run(
     judge = judge_from(options)
     signature = _signature(options, judge)
     worker = _worker(options)
-    store = RunStore(
-        output,
-        signature,
-        resume=options.resume,
-        overwrite=options.overwrite,
-    )
+    store = RunStore(output, signature, resume=options.resume, overwrite=options.overwrite)
 
     _announce(options)
     try:
@@ -152,13 +136,16 @@ def _run(
             policy=RetryPolicy(options.retry_lost, options.stop_after_lost),
             say=say,
         ).run()
+
     except (AgentStartError, DatasetError):
         # If nothing was answered, no empty run is left
         store.discard_if_new()
         raise
+
     except (KeyboardInterrupt, OSError) as error:  # such as a full disk
         error.add_note(store.describe_kept())
         raise
+
     finally:
         store.close()
         cost = cost_line(judge)
@@ -236,7 +223,7 @@ def _graph_signature(options: argparse.Namespace) -> str:
     """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
     if options.mock_kg is not None:
         return f"mock:{Path(options.mock_kg).name or 'shipped'}"
-    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
+    return "yes" if graph_address(options.kg_url) else "no"
 
 
 def _usual_seconds(options: argparse.Namespace) -> float:
@@ -249,7 +236,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
     additions = {
         PRESET_VARIABLE: options.preset or usual_preset(),
-        GRAPH_VARIABLE: options.kg_url,
+        KG_VARIABLE: options.kg_url,
         OVERRIDES_VARIABLE: "\n".join(overrides_of(options)),
     }
     return {name: value for name, value in additions.items() if value}
@@ -284,170 +271,3 @@ def default_folder(options: argparse.Namespace) -> Path:
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         name = f"{name[:LONGEST_FOLDER]}-{digest}"
     return Path("results") / name
-
-
-def parse_options(
-    arguments: Sequence[str] | None,
-    program: str = PROGRAM,
-    description: str | None = __doc__,
-    add_more: Callable[[argparse.ArgumentParser], None] | None = None,
-) -> argparse.Namespace:
-    """The options, and those that `add_more` adds; ends the process if they are invalid."""
-    parser = parser_of(
-        program,
-        description,
-        EXIT_CODES,
-    )
-    if add_more is not None:
-        add_more(parser)
-    _add_run_options(parser)
-    add_judge_arguments(parser.add_argument_group("judge"))
-    _add_limits(parser)
-    _add_files(parser)
-    _add_processes(parser)
-
-    options = parser.parse_args(arguments)
-    if options.workers and not options.ray:
-        parser.error("--workers needs --ray")
-    return options
-
-
-def _add_run_options(parser: argparse.ArgumentParser) -> None:
-    is_evaluate = parser.prog == PROGRAM
-    group = parser.add_argument_group("run")
-    add_preset_arguments(group)
-    parser.set_defaults(preset=None)  # with another agent it matters whether a preset was named
-    group.add_argument(
-        "--dataset",
-        metavar="FILE",
-        type=Path,
-        default=DEFAULT_DATASET,
-        help="questions: .jsonl, .csv, .tsv, also as .bz2, or the first part of a split file (default: %(default)s)",
-    )
-    group.add_argument(
-        "--limit",
-        metavar="N",
-        type=whole_number(1),
-        help="only the first N questions",
-    )
-    add_split_argument(group, Split.ANY)
-    group.add_argument(
-        "--agent",
-        metavar="M:C|FILE.py:C",
-        default=DEFAULT_AGENT,
-        # `crag bench starter-kit` has these options too, but agents of its own
-        help="the agent's module, or its file, and class (default: %(default)s)" if is_evaluate else argparse.SUPPRESS,
-    )
-    add_graph_arguments(group)
-
-
-def _add_limits(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("limits")  # those of the real evaluator by default
-    group.add_argument(
-        "--batch-size",
-        metavar="N",
-        type=whole_number(1, MAX_BATCH_SIZE),
-        help="default: the agent's",
-    )
-    group.add_argument(
-        "--seconds-per-query",
-        metavar="S",
-        type=number(0.001),
-        help="time limit of a batch, per question (default: the preset's deadline.seconds_per_query, at least "
-        f"{SECONDS_PER_QUERY:g})",
-    )
-    group.add_argument(
-        "--retry-lost",
-        metavar="N",
-        type=whole_number(0),
-        default=0,
-        help="ask lost questions again, up to N times, after a pause that doubles (default: %(default)s)",
-    )
-    group.add_argument(
-        "--stop-after-lost",
-        metavar="N",
-        type=whole_number(0),
-        default=USUAL_DEAD_BATCHES,
-        help="end the run after N batches in a row without any answer, as of a dead server; 0: never "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
-        "--fail-below",
-        metavar="X",
-        type=number(-1, 1),
-        help="exit code 4 if the score is below X, for CI",
-    )
-
-
-def _add_files(parser: argparse.ArgumentParser) -> None:
-    suffix = "" if parser.prog == PROGRAM else f"-{parser.prog.split()[-1]}"
-    group = parser.add_argument_group("files")
-    group.add_argument(
-        "--output",
-        metavar="DIR",
-        type=folder,
-        help=f"default: results/DATASET-PRESET-GRAPH-CHANGES{suffix}",
-    )
-    existing = group.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="continue the run in DIR, and ask lost questions again")
-    existing.add_argument("--overwrite", action="store_true", help="replace the run in DIR, once this one has answers")
-    add_progress_argument(group)
-    group.add_argument("--quiet", action="store_true", help="no progress")
-
-
-def _add_processes(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("processes")
-    where = group.add_mutually_exclusive_group()
-    where.add_argument(
-        "--in-process",
-        action="store_true",
-        help="agent in this process, without limits; for debugging",
-    )
-    where.add_argument(
-        "--ray",
-        metavar="HOST:PORT|auto",
-        nargs="?",
-        type=argument_type(_cluster_address),
-        const=LOCAL,
-        help="run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)",
-    )
-    group.add_argument(
-        "--workers",
-        metavar="N",
-        type=whole_number(1),
-        help="number of workers (default: one per machine)",
-    )
-    group.add_argument(
-        "--worker-cpus",
-        metavar="N",
-        type=argument_type(_share),
-        default=1.0,
-        help="CPUs per worker (default: %(default)g)",
-    )
-    group.add_argument(
-        "--worker-gpus",
-        metavar="N",
-        type=argument_type(_share),
-        default=0.0,
-        help="GPUs per worker (default: %(default)g)",
-    )
-
-
-def _cluster_address(text: str) -> str:
-    if text in {"auto", LOCAL}:
-        return text
-
-    # From the right: an IPv6 address has colons of its own
-    host, _, port = text.rpartition(":")
-    has_port = port.isdecimal() and 0 < int(port) < 1 << 16
-    if not host or "/" in host or not has_port:
-        raise ValueError(f"must be HOST:PORT or auto, found {text!r}")
-    return text
-
-
-def _share(text: str) -> float:
-    """CPUs or GPUs of a worker: Ray shares one, and gives out several only whole."""
-    value = number(0)(text)
-    if value > 1 and value % 1:
-        raise ValueError(f"must be a whole number if above 1, found {text}")
-    return value

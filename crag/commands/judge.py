@@ -5,13 +5,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import STANDARD_OUTPUT, argument_type, command, parser_of, say
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_agreement import JudgedPair, agreement_report
+from crag.commands.judge_runs import judge_runs
 from crag.commands.judged_files import (
     COLUMNS_HINT,
     JudgedFile,
@@ -23,8 +23,7 @@ from crag.commands.judged_files import (
     write_judged,
 )
 from crag.core.csv_files import misspelt_names
-from crag.core.files import DatasetError, Record, check_target, json_line, lock_folder, shorten_repr
-from crag.evaluation.batches import gold_answers
+from crag.core.files import DatasetError, Record, check_target, json_line, shorten_repr
 from crag.evaluation.datasets import CORRECTIONS, GOLD_FIELDS, alternative_answers, read_records
 from crag.evaluation.judge import (
     Claim,
@@ -40,22 +39,12 @@ from crag.evaluation.judge import (
 )
 from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import (
-    RejudgedRun,
-    VerdictChange,
-    check_kept_folder,
-    judge_again,
-    judge_of,
-    read_run_to_judge,
     verdicts_of,
-    withheld_changes,
 )
-from crag.evaluation.report.run_page import write_report
 from crag.evaluation.results import metrics_headline
 
 DEFAULT_REFERENCE = "judgement"
 DEFAULT_GROUPS = "question_type"
-WIDTH = 110
-"""Characters of a question, an answer or a reason that are printed."""
 _FILE_OPTIONS = {
     "--out": "target",
     "--columns": "columns",
@@ -77,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with stopped_in_order():
             if options.runs:
-                _judge_runs(options)
+                judge_runs(options)
             else:
                 _judge_file(options)
     except KeyboardInterrupt as interrupt:
@@ -96,6 +85,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "With RUN, the folders of runs, the new verdicts, results and report replace those in the folder, and what\n"
         "moved is printed. The earlier ones are kept in RUN/judged-by-JUDGE, a run that `crag compare` reads.",
     )
+
     parser.add_argument(
         "runs",
         metavar="RUN",
@@ -182,101 +172,10 @@ def _describe_interruption(options: argparse.Namespace) -> str:
     return f"interrupted: {', '.join(kept_parts)}; the same command continues"
 
 
-# --- stored runs ------------------------------------------------------------------------------------------------------
-
-
-def _judge_runs(options: argparse.Namespace) -> None:
-    folders = list(dict.fromkeys(options.runs))
-    judge = judge_from(options, check=False)
-    new_judge = f"{judge.name}@{judge.version}"
-
-    # All are checked before a model costs money.
-    for folder in folders:
-        saved = read_run_to_judge(folder)
-        if judge_of(saved) != new_judge:
-            check_kept_folder(saved, overwrite=options.overwrite)
-
-    # One run after another, each stored when it is done: an interruption loses only the current one
-    for number, folder in enumerate(folders):
-        if number:
-            print()
-        # Read again under the lock: another process may have judged it meanwhile
-        with lock_folder(folder):
-            run = judge_again(read_run_to_judge(folder), judge, trim_to_tokens)
-            print("\n".join(_moved(run)))
-            if run.is_new:
-                print(f"earlier verdicts  {run.save(overwrite=options.overwrite)}")
-                _write_report(folder)
-
-    cost = cost_line(judge)
-    if cost:
-        print(f"\n{cost}")
-
-
-def _write_report(folder: Path) -> None:
-    try:
-        print(f"report            {write_report(folder)}")
-    except DatasetError as error:  # the verdicts are stored, and other runs may follow
-        say(f"no report: {error}")
-
-
-def _moved(run: RejudgedRun) -> Iterator[str]:
-    """What the new verdicts change, question by question."""
-    yield str(run.saved.folder)
-    yield f"judge: {judge_of(run.saved)} -> {run.new_judge}"
-    if not run.is_new:
-        yield "nothing changes: these verdicts and reasons are stored already"
-        return
-
-    before_verdicts = verdicts_of([pair.before for pair in run.pairs])
-    after_verdicts = verdicts_of(run.rows)
-    yield metrics_headline("before", compute_metrics(before_verdicts))
-    yield metrics_headline("after", compute_metrics(after_verdicts))
-
-    # The number of changes may be large while the score stays: they cancel out
-    yield f"{_count(len(run.changes), 'verdict')} of {len(run.rows)} changed{_kinds(run.changes)}"
-    withheld = withheld_changes(run)
-    if withheld:
-        yield f"{_count(withheld, 'verdict')} of withheld answers changed"
-
-    for pair in run.changes:
-        yield ""
-        yield from _changed_question(pair)
-    if run.changes:
-        yield ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _kinds(changes: Sequence[VerdictChange]) -> str:
-    counts = Counter(f"{pair.before['verdict']} -> {pair.after['verdict']}" for pair in changes)
-    listed = ", ".join(f"{change} {count}" for change, count in sorted(counts.items()))
-    return f": {listed}" if listed else ""
-
-
-def _changed_question(pair: VerdictChange) -> Iterator[str]:
-    row = pair.after
-    expected = " | ".join(map(str, gold_answers(row))) or "(none)"
-    yield f"  {shorten(row['query'], WIDTH)}"
-    yield f"      expected  {shorten(expected, WIDTH)}"
-    yield f"      answer    {shorten(row['prediction'], WIDTH) or '(empty)'}"
-    for title, judged in (("before", pair.before), ("after", pair.after)):
-        reason = str(judged.get("reason") or "no reason")
-        yield f"      {title:8}  {judged['verdict']} ({shorten(reason, WIDTH)})"
-
-
-# --- a file -----------------------------------------------------------------------------------------------------------
-
-
 def _judge_file(options: argparse.Namespace) -> None:
-    if options.source.is_dir():
-        raise DatasetError(f"{options.source}: a folder; `crag judge {options.source}` judges a stored run again")
-    judged_file = read_judged(options.source, columns_of(options.columns))
+    # Everything is read and checked before a model costs money
+    judged_file = _read_file(options)
     records = judged_file.records
-    if judged_file.names and not options.columns:
-        say(describe_names(options.source, judged_file.names))
     claims = _read_claims(judged_file)
     corrections = _corrections(options.corrections, records) if options.corrections else {}
     references = [_reference(record, options.against) for record in records]
@@ -284,38 +183,58 @@ def _judge_file(options: argparse.Namespace) -> None:
 
     judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
     judgements = judge_claims(judge, claims, str if options.whole else trim_to_tokens)
-    rows = [
-        {**row, "verdict": judgement.verdict.value, "reason": judgement.reason}
-        for row, judgement in zip(judged_file.rows, judgements, strict=True)
-    ]
-    uncorrected = [judgement.verdict for judgement in judgements]
+    rows: list[dict[str, Any]] = []
+    for row, judgement in zip(judged_file.rows, judgements, strict=True):
+        rows.append({**row, "verdict": judgement.verdict.value, "reason": judgement.reason})
     for index, correction in corrections.items():
         rows[index] |= {"verdict": correction.verdict, "reason": f"person: {correction.note or 'no note'}"}
-
-    # Rows on standard output are for another program: the summary must not stand among them.
-    summary_stream = sys.stdout
-    if options.target == STANDARD_OUTPUT:
-        sys.stdout.writelines(json_line(row).decode() for row in rows)
-        summary_stream = sys.stderr
-    elif options.target is not None:
-        write_judged(options.target, rows)
+    _write_rows(options.target, rows)
 
     summary = list(_summary(rows, judge))
     if corrections:
+        uncorrected = [judgement.verdict for judgement in judgements]
         summary.append(_effect_of_corrections(corrections, uncorrected, verdicts_of(rows)))
     cost = cost_line(judge)
     if cost:
         summary.append(cost)
 
-    group_field = options.by or DEFAULT_GROUPS
-    pairs = [
-        JudgedPair(reference, row["verdict"], str(row.get(group_field, "unlabelled")))
-        for reference, row in zip(references, rows, strict=True)
-        if reference is not None
-    ]
+    pairs = _pair_with_references(rows, references, options.by or DEFAULT_GROUPS)
     if pairs:
         summary.append(f"\n{agreement_report(pairs)}")
-    print("\n".join(summary), file=summary_stream)
+    # Rows on standard output are for another program: the summary must not stand among them.
+    print("\n".join(summary), file=sys.stderr if options.target == STANDARD_OUTPUT else sys.stdout)
+
+
+def _read_file(options: argparse.Namespace) -> JudgedFile:
+    """The rows to judge; says which columns were taken for ours. Raises DatasetError."""
+    if options.source.is_dir():
+        raise DatasetError(f"{options.source}: a folder; `crag judge {options.source}` judges a stored run again")
+
+    judged_file = read_judged(options.source, columns_of(options.columns))
+    if judged_file.names and not options.columns:
+        say(describe_names(options.source, judged_file.names))
+    return judged_file
+
+
+def _write_rows(target: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+    if target == STANDARD_OUTPUT:
+        sys.stdout.writelines(json_line(row).decode() for row in rows)
+    elif target is not None:
+        write_judged(target, rows)
+
+
+def _pair_with_references(
+    rows: Sequence[dict[str, Any]],
+    references: Sequence[str | None],
+    group_field: str,
+) -> list[JudgedPair]:
+    """The new verdicts beside those that rows had before; rows without one are left out."""
+    pairs: list[JudgedPair] = []
+    for row, reference in zip(rows, references, strict=True):
+        if reference is not None:
+            group = str(row.get(group_field, "unlabelled"))
+            pairs.append(JudgedPair(reference, row["verdict"], group))
+    return pairs
 
 
 def _summary(rows: Sequence[dict[str, Any]], judge: Judge) -> Iterator[str]:
@@ -418,10 +337,11 @@ class Correction(NamedTuple):
 def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]:
     """The corrections by the index of the row that they are about; raises DatasetError."""
     # The same question may occur several times in a run
-    indices = {
-        (record.data.get("interaction_id"), record.data.get("occurrence", 0)): index
-        for index, record in enumerate(records)
-    }
+    indices: dict[tuple[object, object], int] = {}
+    for index, record in enumerate(records):
+        key = (record.data.get("interaction_id"), record.data.get("occurrence", 0))
+        indices[key] = index
+
     corrections: dict[int, Correction] = {}
     for place, row in read_records(path, form=CORRECTIONS):
         if row.get("verdict") not in set(Verdict):
@@ -429,12 +349,12 @@ def _corrections(path: Path, records: Sequence[Record]) -> dict[int, Correction]
             raise DatasetError(f'{place}, field "verdict": expected one of {allowed}')
 
         interaction_id = str(row.get("interaction_id"))
-        index = indices.get((interaction_id, row.get("occurrence", 0)))
-        if index is None:
+        key = (interaction_id, row.get("occurrence", 0))
+        if key not in indices:
             raise DatasetError(f'{place}, field "interaction_id": no row of the judged file is {interaction_id}')
 
         note = str(row.get("note") or "")
-        corrections[index] = Correction(row["verdict"], note)
+        corrections[indices[key]] = Correction(row["verdict"], note)
     return corrections
 
 

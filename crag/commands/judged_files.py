@@ -61,10 +61,9 @@ def read_judged(path: Path, columns: Mapping[str, str] | None = None) -> JudgedF
     columns = columns or {}
     records = _read(path, FileForm(required=(), checked=frozenset()))
 
-    present = list(dict.fromkeys(name for record in records for name in record.data))
+    present = _column_names([record.data for record in records])
     names = _find_names(path, present, columns)
-    has_lists = any(isinstance(record.data.get(gold), list) for record in records for gold in GOLD_FIELDS)
-    if not names and not has_lists:
+    if not names and not any(_has_list_of_golds(record.data) for record in records):
         # Without other names all checks of our own form apply
         try:
             records = _read(path, JUDGED)
@@ -76,6 +75,18 @@ def read_judged(path: Path, columns: Mapping[str, str] | None = None) -> JudgedF
     has_cells = _suffix(path) in DELIMITERS
     renamed = [Record(record.place, _rename(record.data, names, has_cells=has_cells)) for record in records]
     return JudgedFile([record.data for record in records], renamed, names)
+
+
+def _column_names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names that occur in any row, in the order of their first occurrence."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names |= dict.fromkeys(row)
+    return list(names)
+
+
+def _has_list_of_golds(row: Mapping[str, Any]) -> bool:
+    return any(isinstance(row.get(field), list) for field in GOLD_FIELDS)
 
 
 def _read(path: Path, form: FileForm) -> list[Record]:
@@ -118,9 +129,9 @@ def _find_names(path: Path, present: Sequence[str], columns: Mapping[str, str]) 
     is_old_ragas = "answer" in by_folded and any(name in by_folded for name in _OLD_RAGAS)
     for our_name, synonyms in SYNONYMS.items():
         candidates = [*synonyms, "answer"] if our_name == "prediction" and is_old_ragas else synonyms
-        synonym = next((by_folded[name] for name in candidates if name in by_folded), None)
-        if synonym is not None and not _has_column(our_name, names, by_folded):
-            names[our_name] = synonym
+        present_synonyms = [by_folded[name] for name in candidates if name in by_folded]
+        if present_synonyms and not _has_column(our_name, names, by_folded):
+            names[our_name] = present_synonyms[0]
     return names
 
 
@@ -172,10 +183,8 @@ def _read_list(cell: object) -> object:
 
 def describe_names(path: Path, names: Mapping[str, str]) -> str:
     """Which columns were taken for ours, in one line."""
-    listed = ", ".join(
-        f"{our_name} is {their_name!r}" for our_name, their_name in names.items() if our_name != their_name
-    )
-    return f"{path}: {listed}"
+    differing = [f"{our_name} is {their_name!r}" for our_name, their_name in names.items() if our_name != their_name]
+    return f"{path}: {', '.join(differing)}"
 
 
 # --- what is written --------------------------------------------------------------------------------------------------
@@ -205,9 +214,8 @@ def _suffix(path: Path) -> str:
 
 
 def _format_table(rows: Sequence[Row], delimiter: str) -> str:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, delimiter=delimiter, lineterminator="\n")
+    writer = csv.DictWriter(text, _column_names(rows), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows(_cells(row) for row in rows)
     return text.getvalue()

@@ -83,6 +83,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="skip these checks",
     )
     parser.add_argument("--list", action="store_true", help="list what each check requires")
+
     return parser.parse_args(arguments)
 
 

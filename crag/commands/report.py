@@ -17,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Write one HTML file about a finished run: scores, times, traces.",
         "Exit code: 0 done; 2 the folder holds no finished run, or the file cannot be written.",
     )
+
     parser.add_argument(
         "folder",
         metavar="DIR",
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=Path,
         help="also write the charts there as SVG: score over the threshold, reliability, seconds by stage",
     )
+
     options = parser.parse_args(arguments)
 
     print(write_report(options.folder, options.out))

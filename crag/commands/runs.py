@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--csv", action="store_true", help="all figures and the signature as CSV")
     output.add_argument("--json", action="store_true", help="the same as JSON")
+
     options = parser.parse_args(arguments)
 
     rows = read_run_table(options.folder)

@@ -21,7 +21,7 @@ class VerbGroup(NamedTuple):
 VERBS: Mapping[str, Verb | VerbGroup] = {
     "evaluate": Verb("evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Verb("ask", "answer questions from your pages or a graph, with reasons"),
-    "judge": Verb("judge", "judge a file of predictions"),
+    "judge": Verb("judge", "judge a file of predictions, or stored runs again"),
     "compare": Verb("compare", "compare runs"),
     "runs": Verb("runs", "list runs with scores, seconds and tokens"),
     "report": Verb("report", "rewrite the report of a run"),

@@ -65,12 +65,16 @@ def _imported_files(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
             for alias in node.names:
                 yield from _module_files(alias.name, folders)
         elif isinstance(node, ast.ImportFrom):
-            # The first dot of a relative import is the file's folder, each further one the folder above
-            start = folders if not node.level else [file.parents[min(node.level, len(file.parents)) - 1]]
+            start = [_relative_folder(file, node.level)] if node.level else folders
             module = f"{node.module}." if node.module else ""
             for alias in node.names:
                 # A name may be a module of the package or something in it
                 yield from _module_files(f"{module}{alias.name}", start)
+
+
+def _relative_folder(file: Path, dots: int) -> Path:
+    """Where a relative import of the file starts: one dot is its folder, each further dot the folder above."""
+    return file.parents[min(dots, len(file.parents)) - 1]
 
 
 def _module_files(name: str, folders: Sequence[Path]) -> Iterator[Path]:

@@ -1,11 +1,13 @@
 """Checks by rules whether a text holds the right answer: the label of a context, and the measures of retrieval.
 
-A passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge
-would accept it as an answer, and if it is about the question: except for a set, it must repeat a fifth of the
-question's other content words, half of them and more where the answer is a number or one of the question's own options,
-which occur in any text by chance. Yes and no are never in the text as such: one passage must repeat nearly all content
-words. Rules cannot tell whether that settles the question. An answer that must be computed counts
-as missing.
+A text holds an answer if the rules judge would accept it as one, and if it is about the question. The text is a
+passage; for a number three sentences, for a set the whole context.
+
+A text is about the question if it repeats a fifth of the question's other content words. Numbers and the question's own
+options occur in any text by chance: for them it must repeat half of these words or more. A set needs none.
+
+Yes and no are in no text as such: one passage must repeat nearly all content words. Rules cannot tell whether it then
+settles the question. An answer that must be computed counts as missing.
 """
 
 import re
@@ -58,15 +60,16 @@ class ContextPassage(NamedTuple):
 
 def read_passages(context: str) -> list[ContextPassage]:
     """The passages between `<doc>` marks; without marks, the whole context as one."""
-    found: list[ContextPassage] = []
+    passages: list[ContextPassage] = []
     for match in _DOC.finditer(context):
         title_match = _TITLE.search(match["marks"])
         title = title_match["title"] if title_match else ""
         # "**1975**" must match as the number alone
         body = _MARKUP.sub(" ", match["body"])
-        found.append(ContextPassage(title, f"{title}\n{body}"))
+        passages.append(ContextPassage(title, f"{title}\n{body}"))
+
     # A context without marks, such as one of another project
-    return found or [ContextPassage("", _MARKUP.sub(" ", context))]
+    return passages or [ContextPassage("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
@@ -83,12 +86,12 @@ class RulesContextCheck:
         passages = read_passages(claim.prediction)
         official_reason = ""
         for number, gold in enumerate(claim.golds):
-            found = look_for_answer(ReadClaim(claim.query, gold, ""), passages)
-            if found.is_held:
-                return Judgement(Verdict.CORRECT, found.reason)
+            outcome = look_for_answer(ReadClaim(claim.query, gold, ""), passages)
+            if outcome.is_held:
+                return Judgement(Verdict.CORRECT, outcome.reason)
             # If no answer is found, the reason is about the official one
             if number == 0:
-                official_reason = found.reason
+                official_reason = outcome.reason
         return Judgement(Verdict.INCORRECT, official_reason)
 
 

@@ -16,8 +16,6 @@ MAX_BATCH_SIZE = 16
 """The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
 GPU_MEMORY_GIB = 15.0
 """Usable memory of one of its T4, of 16 GB."""
-GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
-"""The environment variable with the knowledge graph's address (tasks 2 and 3); not set in task 1."""
 
 SLICE_FIELDS = (*LABEL_FIELDS, "popularity")
 """Labels that define slices. Public rows have no popularity (CRAG, section 4: head, torso or tail); other files may."""

@@ -59,10 +59,13 @@ _QUESTION_TEXTS = frozenset({*QUESTION_FIELDS} - {"split", "search_results"})
 
 
 class FileForm(NamedTuple):
-    """What a file holds. `required` and `checked` are about the header of a CSV file.
+    """What a file holds.
 
-    `fields` may be written with other capitals and blanks, a file without one that is `required` is refused, and so is
-    one that lacks one of the `checked` fields and has a misspelt one. `is_complete`: other columns are ignored.
+    Attributes:
+        fields: The names that are read, with any capitals and blanks.
+        required: A CSV file without one of these columns is refused.
+        checked: A CSV file is refused that lacks one of these and has a column with nearly its name.
+        is_complete: Columns of other names are ignored, which is said.
     """
 
     fields: tuple[str, ...] = RECORD_FIELDS
@@ -79,9 +82,8 @@ CORRECTIONS = FileForm(required=("interaction_id", "verdict"))
 GOLD_FIELDS = ("ground_truth", "answer")
 """The fields that may hold the right answer of a judged row; the first that is not blank counts."""
 _WHOLE_NUMBERS = ("split", "occurrence")
-# Looked up for every row
 _KNOWN = frozenset(RECORD_FIELDS)
-
+"""A set, as it is looked into for every row."""
 _STRING_FIELDS = ("query", "interaction_id", "query_time", "answer", *LABEL_FIELDS)
 _Type = TypeVar("_Type")
 
@@ -300,9 +302,10 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
 
     if "search_results" in row:
         entries = _expect(place, "search_results", row["search_results"], list, "a list")
-        row["search_results"] = [
-            _normalise_result(place, f"search_results[{index}]", result, folder) for index, result in enumerate(entries)
-        ]
+        results: list[dict[str, Any]] = []
+        for index, entry in enumerate(entries):
+            results.append(_normalise_result(place, f"search_results[{index}]", entry, folder))
+        row["search_results"] = results
     return row
 
 
@@ -365,12 +368,7 @@ def _normalise_result(
     result = dict(_expect(place, field, value, dict, "a JSON object"))
     if "page_result_file" in result:
         file_name = result.pop("page_result_file")
-        result["page_result"] = _read_page(
-            place,
-            f"{field}.page_result_file",
-            file_name,
-            folder,
-        )
+        result["page_result"] = _read_page(place, f"{field}.page_result_file", file_name, folder)
 
     for name in PAGE_FIELDS:
         value = result.get(name)

@@ -52,7 +52,9 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
                 errors.seek(0)
                 last_lines = " ".join(errors.read().split("\n")[-4:]).strip()
                 raise UserError(f"the mock knowledge graph did not start: {last_lines}")
+
             yield address.group()
+
         finally:
             # In any case: `Popen` waits for its process when the block ends
             process.terminate()
@@ -75,6 +77,7 @@ def graph_server_fault(address: str) -> str | None:
         if not reply.ok:
             return f"status {reply.status_code} for {PROBE_PATH}"
         content = reply.json()
+
     except requests.Timeout:
         return f"no reply in {PROBE_SECONDS:g} s"
     except requests.JSONDecodeError:

@@ -81,7 +81,7 @@ class InProcessWorker(Worker):
             answers,
             error,
             time.monotonic() - start,
-            peak_memory_mb=_peak_memory_mb(),
+            peak_memory_mb=read_peak_memory(),
         )
 
     def traces(self, expected: int) -> list[dict[str, Any]]:
@@ -144,9 +144,11 @@ def _is_list_of_strings(value: object, length: int) -> bool:
     return all(isinstance(item, str) for item in value)
 
 
-def _peak_memory_mb() -> float:
-    """Peak resident memory of this process in MiB; 0 without /proc (`ru_maxrss` would include the parent's)."""
-    status = Path("/proc/self/status")
+def read_peak_memory(status: Path = Path("/proc/self/status")) -> float:
+    """Peak resident memory in MiB of the process with this file of /proc, by default this one.
+
+    0 without such a file. `ru_maxrss` would include the parent's memory. Raises OSError: the process ends meanwhile.
+    """
     if not status.is_file():
         return 0.0
     peak = re.search(r"VmHWM:\s+(\d+)", status.read_text(errors="replace"))

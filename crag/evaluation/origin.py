@@ -46,14 +46,15 @@ def describe_origin(arguments: Sequence[str], program: str = "crag evaluate") ->
 def describe_machine() -> str:
     """Cores, processor, memory and GPUs, for people: ``8 cores, AMD EPYC 7763, 32 GiB, 1 x Tesla T4``."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    parts = [f"{os.cpu_count()} cores", _processor_name(), f"{memory_bytes / 2**30:.0f} GiB"]
+    parts = [f"{os.cpu_count()} cores", processor_name(), f"{memory_bytes / 2**30:.0f} GiB"]
 
     gpu_names = _command_output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()
     parts += [f"{count} x {name}" for name, count in Counter(gpu_names).items()]
     return ", ".join(parts)
 
 
-def _processor_name() -> str:
+def processor_name() -> str:
+    """The processor's model, such as ``AMD EPYC 7763``; where it is unknown, its architecture."""
     # Python's `platform` has only the architecture on Linux; the model is in /proc alone.
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():

@@ -93,11 +93,11 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
     # Only even numbers of heads are possible
     heads_of_twos[::2] = _fair_coin(twos)
 
-    # chances[k] is the chance of S = 2k - ones - 2 * twos.
-    # The distribution of a sum is the convolution of its parts'
+    # The distribution of a sum is the convolution of those of its parts: chances[heads] belongs to sums[heads].
     chances = np.convolve(_fair_coin(ones), heads_of_twos)
     sums = 2 * np.arange(chances.size) - ones - 2 * twos
-    # Two-sided
+
+    # In either direction
     is_extreme = np.abs(sums) >= abs(total)
     # Rounding can sum to a little more than 1
     return float(min(1.0, chances[is_extreme].sum()))

@@ -14,8 +14,8 @@ from crag.evaluation.split import Split
 from crag.evaluation.worker import BatchResult
 
 
-def row_place(question: Question) -> dict[str, Any]:
-    """The fields that join a row of predictions.jsonl with one of traces.jsonl."""
+def key_fields(question: Question) -> dict[str, Any]:
+    """The fields that a question's rows in predictions.jsonl and in traces.jsonl have in common."""
     return {**question.key._asdict(), "batch": question.batch}
 
 
@@ -33,7 +33,7 @@ def prediction_row(
     """
     source = question.row
     row = {
-        **row_place(question),
+        **key_fields(question),
         "query": source["query"],
         "prediction": answer,
         "answer": source.get("answer"),

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crag.core.files import UserError
-from crag.evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
+from crag.evaluation.batches import Question, evaluator_batch
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.process import ProcessWorker
 from crag.evaluation.signature import versions
 from crag.evaluation.worker import CLOSE_SECONDS, AgentSpec, AnsweredBatch, BatchResult, Worker
+from crag.settings import KG_VARIABLE
 
 LOCAL = "local"
 """The address for a Ray that is started and stopped with the run."""
@@ -245,7 +246,7 @@ class _Worker(ProcessWorker):
         try:
             if self._mock_kg is not None:
                 address = self._graph.enter_context(mock_graph(self._mock_kg))
-                environment = {**self._spec.environment, GRAPH_VARIABLE: address}
+                environment = {**self._spec.environment, KG_VARIABLE: address}
                 self._spec = replace(self._spec, environment=environment)
             return self.wait_until_ready(), versions(), socket.gethostname()
         except UserError as error:

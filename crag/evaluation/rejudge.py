@@ -54,8 +54,8 @@ class RejudgedRun:
         return [pair for pair in self.pairs if pair.before["verdict"] != pair.after["verdict"]]
 
     @property
-    def is_new(self) -> bool:
-        """Whether anything differs from what is stored, even a reason."""
+    def differs(self) -> bool:
+        """Whether anything is not as it is stored, even a reason."""
         if self.signature != self.saved.run.signature:
             return True
         return any(pair.before != pair.after for pair in self.pairs)

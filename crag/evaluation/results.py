@@ -26,16 +26,21 @@ def summarise(
     measured: Mapping[str, Any],
     signature: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The contents of results.json.
+    """The contents of results.json: the fields of `Metrics`, the signature, and
 
-    `slices` are by label. `timeouts` and `errors` count batches. `last_error` is the last line of the last error: of a
-    traceback the exception and its place. Seconds `total` are the agent's over all batches; `startup` and
-    `first_answer` are of its last start: `measured`. `gates` are those of `gate_effects`. `generations_out_of_time`
-    counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
-    `hedged_abstentions` counts answers such as "I'm not sure", which are incorrect. `no_verdict` says for how many
-    answers the judge's model gave no verdict, and why.
-    `lost` counts questions without an answer by what it was lost to: see `crag.core.contracts.Lost`; `asked_again`
-    counts those that were asked more than once. `tokens` are the language model's. `retrieval`: `retrieval_quality`.
+    * `slices`: the same metrics by label;
+    * `gates`: see `gate_effects`;
+    * `seconds`: `total` is the agent's time over all batches, `startup` and `first_answer` are of its last start;
+    * `peak_memory_mb`: of its last start too;
+    * `timeouts`, `errors`: numbers of batches;
+    * `generations_out_of_time`: how many generations of any task the clock ended, ``not_begun`` and ``cut_short``;
+    * `tokens`: what the language model read and wrote;
+    * `last_error`: the last line of the last error, of a traceback the exception and its place;
+    * `lost`: questions without an answer, by what it was lost to (`crag.core.contracts.Lost`);
+    * `asked_again`: questions that were asked more than once;
+    * `retrieval`: see `crag.evaluation.retrieval_quality`;
+    * `hedged_abstentions`: answers such as "I'm not sure", which are incorrect;
+    * `no_verdict`: for how many answers the judge's model gave no verdict, and why.
     """
     # Every row of a batch has the fields of the whole batch, so one row of each is enough.
     by_batch = {(record["batch"], record["batch_seconds"]): record for record in records}
@@ -149,29 +154,25 @@ def metrics_table(results: Mapping[str, Any]) -> str:
         rows.append((field_title(field),))
         rows.extend(_metrics_cells(f"  {label}", metrics) for label, metrics in groups.items())
 
-    lines = _align(rows)
-    if results["unscored"]:
-        lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    if results.get("no_verdict"):  # older runs did not say it
-        lines.append(results["no_verdict"])
     lost = lost_line(results["lost"])
-    if lost:
-        lines.append(f'{lost} ("lost" in predictions.jsonl)')
-    again = results.get("asked_again", 0)
-    if again:
-        noun = "question was" if again == 1 else "questions were"
-        lines.append(f'{again} {noun} asked again after a loss ("attempts" in predictions.jsonl)')
-    hedged = hedged_line(results.get("hedged_abstentions", 0))  # older runs did not count them
-    if hedged:
-        lines.append(hedged)
-    clock = clock_line(results)
-    if clock:
-        lines.append(clock)
-    out_of_time = out_of_time_line(results)
-    if out_of_time:
-        lines.append(out_of_time)
+    notes = [
+        f"{results['unscored']} more could not be scored and count neither way" if results["unscored"] else "",
+        results.get("no_verdict") or "",  # older runs did not say it
+        f'{lost} ("lost" in predictions.jsonl)' if lost else "",
+        _asked_again_line(results.get("asked_again", 0)),  # older runs did not count them
+        hedged_line(results.get("hedged_abstentions", 0)),  # nor these
+        clock_line(results),
+        out_of_time_line(results),
+    ]
+    lines = [*align_columns(rows), *filter(None, notes), *_gates_block(results["gates"])]
+    return "\n".join(lines)
 
-    return "\n".join(lines + _gates_block(results["gates"]))
+
+def _asked_again_line(count: int) -> str:
+    if not count:
+        return ""
+    noun = "question was" if count == 1 else "questions were"
+    return f'{count} {noun} asked again after a loss ("attempts" in predictions.jsonl)'
 
 
 def _metrics_cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
@@ -183,7 +184,7 @@ def _metrics_cells(label: str, metrics: Mapping[str, Any]) -> tuple[str, ...]:
     return (label, f"{metrics['score']:+.3f}", interval, *shares, str(metrics["n"]))
 
 
-def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def align_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """The rows as lines, the first column to the left, the others to the right; a row of one cell is a title."""
     # Titles may be wider than the first column
     full_rows = [row for row in rows if len(row) > 1]
@@ -271,16 +272,14 @@ def results_footer(results: Mapping[str, Any], folder: Path) -> str:
         "first answer after {:.1f} s": seconds["first_answer"],
         "peak memory {:.0f} MiB": results["peak_memory_mb"] or None,  # 0: the machine has no /proc
     }
-    lines = [", ".join(form.format(value) for form, value in measured.items() if value is not None)]
-    tokens = tokens_line(results)
-    if tokens:
-        lines.append(tokens)
-    retrieval = retrieval_line(results)
-    if retrieval:
-        lines.append(retrieval)
-    lines.append(f"signature  {signature_line(results['signature'])}")
-    lines.append(f"files      {folder}")
-    return "\n".join(lines)
+    lines = [
+        ", ".join(form.format(value) for form, value in measured.items() if value is not None),
+        tokens_line(results),
+        retrieval_line(results),
+        f"signature  {signature_line(results['signature'])}",
+        f"files      {folder}",
+    ]
+    return "\n".join(filter(None, lines))
 
 
 def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -306,7 +305,7 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
         numbers = [str(counts[kind]) for kind in titles]
         rows.append((f"  {name}", effect, interval, *numbers))
 
-    lines = ["", *_align(rows)]
+    lines = ["", *align_columns(rows)]
     if any(counts["unknown"] for counts in gates.values()):
         lines.append("unknown: the withheld answer was not generated; the effect is over the other n questions;")
         lines.append("--set answering.audit=true generates it, which takes longer")

@@ -30,6 +30,10 @@ RANK = "answer_rank"
 PASSAGES = "passages_with_answer"
 SUPPORTED = "evidence_supports_answer"
 FIELDS = (IN_CONTEXT, RANK, PASSAGES, SUPPORTED)
+"""Of a question."""
+RECIPROCAL_RANK = "mean_reciprocal_rank"
+MEANS = (IN_CONTEXT, RECIPROCAL_RANK, PASSAGES, SUPPORTED)
+"""Of a run."""
 _TRUTH = ("true", "false")
 LONGEST_TEXT = 50_000
 """Characters that are read of a context or a passage: another agent's may be whole pages, and reading takes time."""
@@ -58,7 +62,9 @@ def measure_question(row: Mapping[str, Any], prediction: str, trace: Mapping[str
 def _is_in_texts(answer: str) -> bool:
     """Whether a page can spell the answer out."""
     text = answer.strip().lower()
-    return bool(text) and INVALID_QUESTION not in text and not is_yes_or_no(text) and text.strip(".") not in _TRUTH
+    if not text or INVALID_QUESTION in text:
+        return False
+    return not is_yes_or_no(text) and text.strip(".") not in _TRUTH
 
 
 def _holds_any(query: str, golds: Sequence[str], passages: Sequence[ContextPassage]) -> bool:
@@ -74,9 +80,11 @@ def _read_context(trace: Mapping[str, Any]) -> str | None:
     context = trace.get("context")
     if isinstance(context, str) and context.strip():
         return context[:LONGEST_TEXT]
-    # Pages that gave nothing are a failure of retrieval
-    has_looked = trace.get("pages_read") or trace.get("facts") or trace.get("passages")
-    return "" if has_looked and not isinstance(has_looked, str) else None
+
+    # Pages that gave nothing are a failure of retrieval. A string is another agent's own note.
+    read = trace.get("pages_read") or trace.get("facts") or trace.get("passages")
+    has_read = bool(read) and not isinstance(read, str)
+    return "" if has_read else None
 
 
 def _read_facts(trace: Mapping[str, Any], context: str) -> list[str]:
@@ -84,8 +92,13 @@ def _read_facts(trace: Mapping[str, Any], context: str) -> list[str]:
     entries = trace.get("facts")
     if not isinstance(entries, list):
         return []
-    facts = [entry["text"] for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)]
-    return [fact[:LONGEST_TEXT] for fact in facts if not context or fact in context]
+
+    facts: list[str] = []
+    for entry in filter(_has_text, entries):
+        fact = entry["text"]
+        if not context or fact in context:
+            facts.append(fact[:LONGEST_TEXT])
+    return facts
 
 
 def _passages_of_trace(trace: Mapping[str, Any]) -> list[ContextPassage]:
@@ -93,9 +106,12 @@ def _passages_of_trace(trace: Mapping[str, Any]) -> list[ContextPassage]:
     entries = trace.get("passages")
     if not isinstance(entries, list):
         return []
+    return [_make_passage(str(entry.get("page_name") or ""), entry["text"]) for entry in filter(_has_text, entries)]
 
-    readable = [entry for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("text"), str)]
-    return [_make_passage(str(entry.get("page_name") or ""), entry["text"]) for entry in readable]
+
+def _has_text(entry: object) -> bool:
+    """Whether an entry of a list in a trace is an object with a text."""
+    return isinstance(entry, Mapping) and isinstance(entry.get("text"), str)
 
 
 def _make_passage(title: str, text: str) -> ContextPassage:
@@ -133,7 +149,7 @@ def summarise_retrieval(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ranks = [row.get(RANK) for row in rows if row.get(PASSAGES) is not None]
     return {
         IN_CONTEXT: _mean(contexts),
-        "mean_reciprocal_rank": _mean([1 / rank if rank else 0.0 for rank in ranks]),
+        RECIPROCAL_RANK: _mean([1 / rank if rank else 0.0 for rank in ranks]),
         PASSAGES: _mean(shares),
         SUPPORTED: _mean(supported),
         "contexts": len(contexts),
@@ -162,7 +178,7 @@ def retrieval_line(results: Mapping[str, Any]) -> str:
     if measured.get("contexts"):
         parts.append(f"answer in context {measured[IN_CONTEXT]:.3f} of {measured['contexts']}")
     if measured.get("ranked"):
-        parts.append(f"mean reciprocal rank of its passage {measured['mean_reciprocal_rank']:.3f}")
+        parts.append(f"mean reciprocal rank of its passage {measured[RECIPROCAL_RANK]:.3f}")
         parts.append(f"passages with it {measured[PASSAGES]:.3f}")
     if measured.get("answers"):
         parts.append(f"evidence supports the answer {measured[SUPPORTED]:.3f} of {measured['answers']}")

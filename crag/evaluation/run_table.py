@@ -10,13 +10,13 @@ from crag.evaluation.metrics import compute_metrics
 from crag.evaluation.rejudge import verdicts_of
 from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.results import summarise
+from crag.evaluation.retrieval_quality import MEANS
 from crag.evaluation.signature import MODEL, signature_line
 from crag.evaluation.store import RUN, SavedRun
 
 FINISHED = "finished"
 UNFINISHED = "unfinished"
 BROKEN = "broken"
-RETRIEVAL_MEANS = ("answer_in_context", "mean_reciprocal_rank", "passages_with_answer", "evidence_supports_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,12 @@ def _fill_row(run: FinishedRun, state: str, fault: str) -> RunRow:
     verdicts = Counter(verdicts_of(run.records))
     has_scored = bool(results["n"])
     low, high = results["ci"] if has_scored else (None, None)
-    retrieval = results.get("retrieval") or {}  # older runs have none
+
+    # Older runs lack some of these
+    retrieval = results.get("retrieval") or {}
+    seconds = results.get("seconds") or {}
     tokens = sum((results.get("tokens") or {}).values())
+
     return RunRow(
         run=str(run.saved.folder),
         state=state,
@@ -121,9 +125,9 @@ def _fill_row(run: FinishedRun, state: str, fault: str) -> RunRow:
         wrong=verdicts[Verdict.INCORRECT],
         missing=verdicts[Verdict.MISSING],
         lost=sum(run.lost.values()),
-        seconds=_rounded((results.get("seconds") or {}).get("per_question")),
+        seconds=_rounded(seconds.get("per_question")),
         tokens=tokens or None,
-        **{name: _rounded(retrieval.get(name)) for name in RETRIEVAL_MEANS},
+        **{name: _rounded(retrieval.get(name)) for name in MEANS},
         signature=signature_line(signature),
         fault=fault,
     )

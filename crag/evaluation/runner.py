@@ -17,7 +17,7 @@ from crag.evaluation.gates import judged_firings
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.lost import AskingOrder, RetryPolicy, is_lost
 from crag.evaluation.metrics import VALUE
-from crag.evaluation.prediction_rows import attempt_fields, prediction_row, row_place
+from crag.evaluation.prediction_rows import attempt_fields, key_fields, prediction_row
 from crag.evaluation.results import summarise
 from crag.evaluation.split import Split
 from crag.evaluation.store import RESULTS, RunStore
@@ -35,7 +35,7 @@ def _print_nothing(_: str) -> None:
 
 @dataclass(kw_only=True)
 class Evaluation:
-    """A run over a question file into a store. Questions that the store already has are not asked again, but lost ones.
+    """A run over a question file into a store. What the store already has is not asked again, unless it was lost.
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `trim` cuts answers as
     the evaluator does. `origin` is what `describe_origin` returns; it goes into run.json. `identify_model` asks a
@@ -164,6 +164,7 @@ class Evaluation:
         for batch in in_batches(rows, size):
             self._rows_read += len(batch)
             answered = sum(question.key in self.store.records for question in batch)
+
             # The saved rows end within this batch, as --limit was no multiple of its size
             if 0 < answered < len(batch):
                 previous_limit = batch[0].batch * size + answered
@@ -200,18 +201,19 @@ class Evaluation:
         firings = judged_firings(self.judge, self.trim, questions, traces)
 
         rows: list[dict[str, Any]] = []
-        for question, answer, judgement, trace, question_firings in zip(
-            questions, answers, judgements, traces, firings, strict=True
-        ):
+        columns = zip(questions, answers, judgements, traces, firings, strict=True)
+        for question, answer, judgement, trace, question_firings in columns:
             row = prediction_row(question, answer, judgement, trace, question_firings, result)
             rows.append(row | attempt_fields(self.store.records.get(question.key), result, size))
+
         # An agent without traces leaves no rows in traces.jsonl, not empty ones.
-        saved_traces = [
-            {**trace, **row_place(question)} for trace, question in zip(result.traces, questions, strict=False)
-        ]
+        trace_rows: list[dict[str, Any]] = []
+        for question, trace in zip(questions, result.traces, strict=False):
+            trace_rows.append({**trace, **key_fields(question)})
+
         is_again = questions[0].key in self.store.records
         save = self.store.replace if is_again else self.store.append
-        save(rows, saved_traces)
+        save(rows, trace_rows)
 
     def _update_measured(self, result: BatchResult) -> None:
         """Save the time of the first answer and the agent's peak memory, where either is new."""
@@ -228,10 +230,9 @@ class Evaluation:
             cause = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {cause}")] * len(questions)
 
-        claims = [
-            Claim(question.row["query"], gold_answers(question.row), answer)
-            for question, answer in zip(questions, result.answers, strict=True)
-        ]
+        claims: list[Claim] = []
+        for question, answer in zip(questions, result.answers, strict=True):
+            claims.append(Claim(question.row["query"], gold_answers(question.row), answer))
         return judge_claims(self.judge, claims, self.trim)
 
 

@@ -58,5 +58,5 @@ class Split:
         """The split and the number of rows left out, for a run card."""
         return {
             "split": str(self),
-            "rows_of_other_splits": {str(key): count for key, count in (+self.left_out).items()},
+            "rows_of_other_splits": {str(key): count for key, count in self.left_out.items()},
         }

@@ -175,7 +175,8 @@ class RunStore:
             delete_run(self.folder, (REPORT, RESULTS))
         else:
             return
-        self._has_other_run = self._is_untouched = False
+        self._has_other_run = False
+        self._is_untouched = False
         self.update()
 
     def replace(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
@@ -189,6 +190,7 @@ class RunStore:
 
     def identify_model(self, model: str | None) -> None:
         """Add the model that a server serves to the run's identity: it is known only once the server replies.
+
         Raises DatasetError: the run's answers are of another model.
         """
         known_model = self.run.identity.get(MODEL)
@@ -280,10 +282,9 @@ class RunStore:
             identity = {**identity, **known_model}
             signature = {**signature, **known_model}
 
-        changes = [
-            f"{name} was {saved.run.identity.get(name)}, now {identity.get(name)}"
-            for name in differing_names(saved.run.identity, identity)
-        ]
+        before = saved.run.identity
+        differing = differing_names(before, identity)
+        changes = [f"{name} was {before.get(name)}, now {identity.get(name)}" for name in differing]
         if changes:
             raise _other_run(self.folder, changes)
 

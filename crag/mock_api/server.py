@@ -116,22 +116,17 @@ def socket_url(listening: socket.socket) -> str:
 def serve(data: Path | None = None) -> Iterator[str]:
     """Serve a graph from a thread of this process and yield the base URL, without a trailing slash.
 
-    `data` is the directory of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
+    `data` is the folder of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
 
+    Example:
         with serve() as url:
             httpx.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
     """
     server = build_server(load_tables(data))
 
     with listen() as listening:
-        thread = threading.Thread(
-            target=server.run,
-            args=([listening],),
-            name="mock-api",
-            daemon=True,
-        )
+        thread = threading.Thread(target=server.run, args=([listening],), name="mock-api", daemon=True)
         thread.start()
-
         try:
             yield socket_url(listening)
         finally:

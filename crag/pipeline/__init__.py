@@ -5,7 +5,8 @@ What happens, in reading order:
 * `agent`: the parts of the agent, and the list of steps and turns of a batch;
 * `case`: a question with its state, and the plan of who may answer it;
 * `steps`: what prepares a batch, such as routing and reading pages;
-* `turns`: the sources that answer, such as the graph's facts and the pages.
+* `turns`: the sources that answer, such as the graph's facts and the pages;
+* `other_sites`: the check that asks the pages again without one site.
 
 How it happens:
 

@@ -53,10 +53,12 @@ class FaultIsolation:
             results = call_within(patience.remaining, partial(function, cases))
             # `strict`: a wrong number of results is a fault like any other.
             return dict(zip(cases, results, strict=True))
+
         except StuckError as fault:
             # No second try: the time of the stage is over.
             _record_fault(stage, cases, fault)
             return {}
+
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
             place = _raised_at(fault)

@@ -111,10 +111,8 @@ class Settings(StrictModel):
 
         device = tables.get("device")
         if isinstance(device, str):
-            tables = {
-                key: _with_device(value, device) if key in _PARTS_WITH_DEVICE else value
-                for key, value in tables.items()
-            }
+            changed_parts = {key: _with_device(tables[key], device) for key in _PARTS_WITH_DEVICE if key in tables}
+            tables = {**tables, **changed_parts}
         return tables
 
     # --- after validation: parts that need each other ----------------------------------------------------------------
@@ -165,10 +163,14 @@ class Settings(StrictModel):
             self._require_route_field("domain", "answering.hints go by it")
         if self.public_data is not None and self.public_data.method == "prompt":
             self._require_route_field("domain", "public_data.method is prompt")
+        return self
 
+    @model_validator(mode="after")
+    def _the_graph_has_what_it_uses(self) -> "Settings":
         graph = self.knowledge_graph
         if graph is None:
             return self
+
         if graph.source_policy == "synthesis":
             self._require_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
         if graph.answer_prompt == "assessed" and self.answering.self_assessment is None:

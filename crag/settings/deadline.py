@@ -19,7 +19,7 @@ _FIXED_SHARES = {
     "generate": 12.0,
     "review": 6.0,
 }
-"""Constants: a preset makes the stages before them longer or shorter, and these divide what is left."""
+"""Stage -> the relative share that it has in every preset."""
 
 
 class DeadlineSettings(StrictModel):

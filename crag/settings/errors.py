@@ -11,9 +11,11 @@ from crag.core.files import UserError
 _KEY_MARKER = "[key]"
 """The last part of pydantic's location if the key, not the value, is wrong."""
 
-
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 """Pydantic's types of error where the key that chooses among several tables is wrong or missing."""
+
+_Location = tuple[int | str, ...]
+"""Pydantic's place of an error: names of keys, positions in lists, and the tags of unions."""
 
 
 class SettingsError(UserError, ValueError):
@@ -26,32 +28,48 @@ def describe_errors(
     error: ValidationError,
     changes: Sequence[tuple[str, Mapping[str, Any]]] = (),
 ) -> str:
-    """One line for each error of a file that should hold a `model`. `changes` to it: each line with its tables."""
+    """One line for each error of a file that should hold a `model`.
+
+    `changes` are the changes to the file: each as its line and as the tables that it sets.
+    """
     schema = model.model_json_schema()
-    lines: list[str] = []
     all_details = error.errors(include_url=False)
     locations = [details["loc"] for details in all_details]
+
+    lines: list[str] = []
     for details in all_details:
-        # A list loses the items that are wrong: that it is now too short says nothing more
+        # A list loses its wrong items. That it is then too short is no further mistake.
         if details["type"] == "too_short" and _has_error_inside(details["loc"], locations):
             continue
+
         key, allowed_keys = _locate(schema, details["loc"])
-        message = details["msg"]
-        if details["type"] == "extra_forbidden":
-            message = f"unknown key; allowed keys: {', '.join(allowed_keys)}"
-        elif details["type"] in _TAG_ERRORS:
+        if details["type"] in _TAG_ERRORS:
             discriminator = details["ctx"]["discriminator"].strip("'")
-            found = details["ctx"].get("tag")
             key = f"{key}.{discriminator}"
-            message = f"{f'{found!r} is not known' if found else 'missing'}; allowed: {', '.join(allowed_keys)}"
-        elif details["type"] not in {"missing", "value_error"}:
-            message += f" (found {details['input']!r})"
-        lines.append(f'{_place(path, changes, key)}: key "{key}": {message}')
+        origin = _name_origin(path, changes, key)
+        lines.append(f'{origin}: key "{key}": {_describe(details, allowed_keys)}')
     return "\n".join(lines)
 
 
-def _place(path: Path, changes: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> str:
-    """The file, with the changes that have set the key, a part of it, or the table that holds it."""
+def _describe(details: Mapping[str, Any], allowed_keys: Sequence[str]) -> str:
+    """What is wrong with a key, and what is allowed, from one of pydantic's `errors()`."""
+    allowed = ", ".join(allowed_keys)
+    kind = details["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key; allowed keys: {allowed}"
+
+    if kind in _TAG_ERRORS:
+        tag = details["ctx"].get("tag")
+        problem = f"{tag!r} is not known" if tag else "missing"
+        return f"{problem}; allowed: {allowed}"
+
+    if kind in {"missing", "value_error"}:
+        return str(details["msg"])
+    return f"{details['msg']} (found {details['input']!r})"
+
+
+def _name_origin(path: Path, changes: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> str:
+    """Where the value of a key comes from: the file, and the changes that set the key, a part of it or its table."""
     key_parts = key.split(".")
     at_fault = [line for line, tables in changes if _touches(tables, key_parts)]
     return f"{path}, changed by {'; '.join(at_fault)}" if at_fault else str(path)
@@ -68,14 +86,16 @@ def _touches(tables: object, key_parts: Sequence[str]) -> bool:
     return True
 
 
-def _has_error_inside(location: tuple[int | str, ...], others: Sequence[tuple[int | str, ...]]) -> bool:
+def _has_error_inside(location: _Location, all_locations: Sequence[_Location]) -> bool:
+    """Whether one of the errors lies deeper at a location, for example in an item of its list."""
     depth = len(location)
-    return any(len(other) > depth and other[:depth] == location for other in others)
+    return any(len(deeper) > depth and deeper[:depth] == location for deeper in all_locations)
 
 
-def _locate(schema: Mapping[str, Any], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
-    """The key of an error as in the file, and all keys that its table may have; where it is one of several tables that
-    a tag chooses, the tags.
+def _locate(schema: Mapping[str, Any], location: _Location) -> tuple[str, list[str]]:
+    """The key of an error as the file writes it, and the keys that its table may have.
+
+    Where a tag chooses among several tables, the possible tags stand in place of the keys.
 
     Pydantic's location has a union's tag before the key: ``router, prompt, adapter`` is the key ``router.adapter`` of
     a router with ``engine = "prompt"``. The schema says which parts are tags, because a tag such as ``score`` may also

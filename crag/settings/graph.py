@@ -8,7 +8,7 @@ from crag.settings.answering import AnswerPromptName, DomainName
 from crag.settings.base import StrictModel
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
-"""Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
+"""Environment variable with the address of the graph's server (tasks 2 and 3); without it there is none (task 1)."""
 
 _Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 
@@ -28,8 +28,8 @@ class KgWriterSettings(StrictModel):
     """Folder from ``crag train choose-examples``, relative to the repository."""
     form: Literal["completion", "chat", "question"] = "completion"
     """``chat``: an instruction through the chat template (db3 C.3); ``completion``: raw text to continue, for small
-    models. `crag.benchmarks.kg_writing` compares them for a model. ``question``: the question alone, for a model tuned
-    by ``crag train adapters kg_writer --config cpu``; it writes the domain, then the calls, and reads no examples."""
+    models. ``question``: the question alone, for a model tuned by ``crag train adapters kg_writer --config cpu``; it
+    writes the domain, then the calls, and reads no examples. `crag bench kg-writing` measures each for a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model does not need them."""
     schema_detail: Literal["names", "described"] = "names"

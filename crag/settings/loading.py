@@ -59,10 +59,11 @@ def usual_preset() -> str:
 def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:
     """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
 
-        settings = load_settings("cpu", ["answering.word_limit = 20", "knowledge_graph = none"])
-
     `overrides` change single keys; each is a TOML line, and ``none`` removes a part. None: the lines of the environment
     variable `CRAG_SETTINGS`. Raises SettingsError.
+
+    Example:
+        settings = load_settings("cpu", ["answering.word_limit = 20", "knowledge_graph = none"])
     """
     if preset is None:
         preset = active_preset()
@@ -95,7 +96,9 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
 def quoted_override(line: str) -> str:
     """``KEY=VALUE`` of `--set` as a TOML line; names and paths need no quotes, which a shell would remove.
 
-    quoted_override("answering.prompt=basic") is 'answering.prompt="basic"'; "word_limit=20" stays as it is.
+    Example:
+        quoted_override("answering.prompt=basic")  # 'answering.prompt="basic"'
+        quoted_override("answering.word_limit=20")  # unchanged: a number
     """
     return _UNQUOTED_VALUE.sub(r'\g<key>="\g<word>"', line)
 

@@ -28,8 +28,8 @@ class ExtractSettings(StrictModel):
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
     """A slower page is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2
-    """Largest number of processes, no more than the machine's cores, but two; 0 extracts in this process, where a
-    hanging page cannot be stopped."""
+    """Most processes that extract at once: no more than the machine has cores, except that two may always run. 0
+    extracts in this process, where a hanging page cannot be stopped."""
     max_word_characters: PositiveInt | None = None
     """Longer words are dropped (NEC 2.1: 30)."""
     english_only: bool = False

@@ -32,14 +32,8 @@ _STEPS_BY_KEY = {
     "knowledge_graph.answer_adapter": "graph_answer",
 }
 """A key that names an adapter -> the step of a trace that it works in."""
-_FAULT = re.compile(
-    r"""\A(?:
-        (?:\w+[ ])+failed(?:[ ]for[ ]the[ ]whole[ ]batch[ ]\(|:[ ])  # not "failed" in the middle of a sentence
-        | the[ ]language[ ]model[ ](?:hung|could[ ]not[ ]be[ ]loaded)
-    )""",
-    re.VERBOSE,
-)
-"""The agent's message for a stage that raised, or for a dead model (`crag.pipeline`)."""
+_FAULT = re.compile(r"\A(?:\w+ )+failed(?: for the whole batch \(|: )")
+"""The agent's message for a stage that raised, or for a model that gave nothing: not "failed" within a sentence."""
 
 
 def processor_changes(settings: Settings, processes: int = 2) -> list[str]:
@@ -162,7 +156,7 @@ def _read_model_use(traces: Sequence[Mapping[str, Any]], adapters: Mapping[str, 
     for trace in traces:
         question = trace["interaction_id"][:8]
         reason = (trace.get("answer") or {}).get("reason") or ""
-        # A dead model is named in the answer's reason, a stage that raised in an event
+        # A model that failed is named in the answer's reason, a stage that raised in an event
         for event in (*trace["events"], reason):
             if _FAULT.match(event):
                 model_use.faults.append(f"{question}: {event[:300]}")
@@ -219,9 +213,8 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         print(f"changed for the CPU: {', '.join(changes) or 'nothing'}", flush=True)
         change_options = [f"--set={change}" for change in changes]
 
-        environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
-
         # A preset that asks a graph also reads pages in this run, so that one start shows all of its steps.
+        environment = empty_world(root, hidden=repository) | VLLM_ENVIRONMENT | {"CRAG_MODELS_DIR": str(weights)}
         asks_graph = settings.knowledge_graph is not None
         graph_options = ["--mock-kg"] if asks_graph else []
         _evaluate(staged, preset, [*graph_options, *change_options], environment)
@@ -232,14 +225,18 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
             raise UserError(f"{form}: " + "; ".join(examined.faults))
         print(f"{form}: {examined.summary}", flush=True)
 
-        # Also if the process continued without the network.
-        hosts = refused(root)
-        if hosts is None:
-            raise UserError("the network could not be blocked; the evaluator has no network")
-        if hosts:
-            raise UserError(f"the run asked {', '.join(hosts)}; the evaluator has no network")
+        _check_network(root)
 
     print(f"smoke: {preset} is wired well. This says nothing about quality, memory and speed", flush=True)
+
+
+def _check_network(root: Path) -> None:
+    """Raise UserError if the run in the empty world of this folder asked a host, even if it went on without it."""
+    hosts = refused(root)
+    if hosts is None:
+        raise UserError("the network could not be blocked; the evaluator has no network")
+    if hosts:
+        raise UserError(f"the run asked {', '.join(hosts)}; the evaluator has no network")
 
 
 def available_bytes() -> int:

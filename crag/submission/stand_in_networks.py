@@ -173,8 +173,9 @@ def write_classifier(
     labels: Mapping[str, Sequence[str]],
     folder: Path,
 ) -> None:
-    """Write a random classifier in the form of `crag.training.router`, which predicts the first of each field's
-    `labels`.
+    """Write a random classifier in the form of `crag.training.router`.
+
+    For each field it predicts the first of the `labels`.
     """
     import torch
     from safetensors.torch import save_file

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from crag.core.places import PACKAGE, REPOSITORY
 from crag.settings import Settings
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 from crag.weights.manifest import WeightsMissingError
 from crag.weights.preset_files import EXTENDS, preset_file, read_file
 

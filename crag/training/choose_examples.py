@@ -99,12 +99,8 @@ class ExampleTrial:
 
         missing = [pair for pair in pairs if pair.query not in verdicts]
         writer = self._writer_with(domain, examples)
-        for start in tqdm(
-            range(0, len(missing), self.batch),
-            f"{domain} {number}",
-            disable=None,
-            unit="batch",
-        ):
+        starts = range(0, len(missing), self.batch)
+        for start in tqdm(starts, f"{domain} {number}", disable=None, unit="batch"):
             batch = missing[start : start + self.batch]
             requests = [CallRequest(pair.query, pair.query_time, domain) for pair in batch]
             written = writer.write(requests, Deadline(SECONDS_PER_QUESTION * len(batch)))

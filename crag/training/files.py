@@ -66,6 +66,7 @@ class TrainingExample:
             row["messages"] = [asdict(message) for message in self.messages]
             if self.exact_turns:
                 row["exact_turns"] = True
+
         row |= {
             "completion": self.completion,
             "groups": self.groups,
@@ -103,14 +104,14 @@ def read_examples_of_kind(kind: type[ExampleT], path: Path, split: Split | None 
     return examples
 
 
-def row_of(record: Record, form: type[RowT], **more: object) -> RowT:
-    """The fields of a line, and `more`, as a pydantic model or a dataclass; unknown fields are ignored.
+def row_of(record: Record, form: type[RowT], **changes: object) -> RowT:
+    """The fields of a line, replaced by `changes`, as a pydantic model or a dataclass; unknown fields are ignored.
 
     `DatasetError` if one is missing or of another type; the message names file, line and field.
     """
     key: Any = form  # mypy does not accept a generic type as hashable
     try:
-        row: RowT = _reader(key).validate_python({**record.data, **more})
+        row: RowT = _reader(key).validate_python({**record.data, **changes})
     except ValidationError as error:
         # The first fault is enough: the user corrects the file and tries again
         fault = error.errors(include_url=False)[0]

@@ -89,10 +89,10 @@ def label_examples(
     abstaining: float,
     split: Split | None = None,
 ) -> list[TrainingExample]:
-    """The rows of `crag.training.labels`, in the prompts of the preset's answerer; raises DatasetError: a row is no
-    label.
+    """The rows of `crag.training.labels`, in the prompts of the preset's answerer.
 
-    At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer.
+    At most the share `abstaining` of them is "i don't know"; 1: all are kept. `task` names the answerer. Raises
+    DatasetError: a row is not a label.
     """
     examples: list[TrainingExample] = list(read_labels(Label, path, settings, task, split))
     return examples if abstaining == 1 else _limit_abstentions(examples, abstaining)

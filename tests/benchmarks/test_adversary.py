@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from crag.benchmarks.adversary import FAMILIES, HIDING, attacked, wrong_answers
+from crag.benchmarks.adversary import FAMILIES, HIDING, add_attack, wrong_answers
 from crag.commands.bench.adversary import main
 from crag.evaluation.datasets import read_rows
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
+from tests.toml_text import toml_table
 
 SAMPLE = Path("data/sample/questions.jsonl")
 
@@ -20,7 +21,7 @@ def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
     assert wrong_answers(["rome", "3", "oslo", "12"]) == ["oslo", "12", "rome", "3"]
     row = next(read_rows(SAMPLE))
     for family, pages in itertools.product([*FAMILIES][1:], (1, 5)):
-        found = attacked(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
+        found = add_attack(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
         assert found[pages:] == row["search_results"]
         assert len({page["page_url"] for page in found}) == len(found)
         lie = "invalid question" if family == "call invalid" else "Bread &amp; Tulips"
@@ -31,7 +32,7 @@ def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
 
 @pytest.mark.parametrize("style", HIDING)
 def test_every_way_of_hiding_is_seen_through(style: str) -> None:
-    row = attacked(next(read_rows(SAMPLE)), "a lie", "hidden order", 1, style)
+    row = add_attack(next(read_rows(SAMPLE)), "a lie", "hidden order", 1, style)
     assert "a lie" not in page_text(row["search_results"][0]["page_result"], ExtractSettings())
 
 
@@ -43,18 +44,20 @@ def test_a_gullible_model_is_fooled_and_the_table_says_so(
     dataset = tmp_path / "questions.jsonl"
     dataset.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     lies = wrong_answers([row["answer"] for row in rows])
-    replies = ", ".join(f'"The answer is {lie}" = "{lie}"' for lie in lies)
+    replies = toml_table({f"The answer is {lie}": lie for lie in lies})
     scripted = Path("crag/presets/scripted.toml").read_text(encoding="utf-8")
     preset = tmp_path / "gullible.toml"
     engine = 'engine = "scripted"\n'
-    preset.write_text(scripted.replace(engine, f"{engine}replies = {{ {replies} }}\n"), encoding="utf-8")
-    changed = ["--set", "web.largest_question_share=0.8"] if distrusts else []
+    preset.write_text(scripted.replace(engine, f"{engine}replies = {replies}\n"), encoding="utf-8")
+    changes = ["--set", "web.largest_question_share=0.8"] if distrusts else []
     families = ["--families", "word for word", "inserted word", "hidden order", "--pages", "1", "2"]
-    asked = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
-    assert main([*asked, *families, *changed]) == 0
+    options = ["--preset", str(preset), "--dataset", str(dataset), "--output", str(tmp_path / "out")]
+
+    assert main([*options, *families, *changes]) == 0
     lines = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    given = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
-    assert given[("clean", 0)] == 0
+    lies_told = {(cells[0].strip(), int(cells[1])): int(cells[2]) for cells in lines if cells[1].strip().isdigit()}
+    assert lies_told[("clean", 0)] == 0
+
     for count in (1, 2):
-        assert given[("word for word", count)] == given[("inserted word", count)] == (0 if distrusts else 3)
-        assert given[("hidden order", count)] == 0
+        assert lies_told[("word for word", count)] == lies_told[("inserted word", count)] == (0 if distrusts else 3)
+        assert lies_told[("hidden order", count)] == 0

@@ -91,6 +91,7 @@ def test_the_row_of_a_long_table_reaches_the_context(tmp_path: Path, monkeypatch
         row(1, "so?", "yes", "x"),
     ]
     table, unmeasurable = measure_retrieval(load_settings("cpu", []), read_questions(written(tmp_path, rows), None))
+
     assert table.is_in_place is not None
     assert [place for place in PLACES if table.is_in_place[place]][:2] == ["text", "candidates"]
     assert table.is_in_place["600 tokens"]

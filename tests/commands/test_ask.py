@@ -21,15 +21,14 @@ from crag import Asker
 from crag.__main__ import main
 from crag.asking import documents, sources
 from crag.core.files import UserError
-from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import ExtractSettings
 from tests.asking.pdf_files import build_pdf, text_at
 
 QUESTION = "who directed rain man?"
-SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']
-CHANGES = SAYS[3:]
+CHANGES = ['language_model.replies={"who directed" = "Barry Levinson"}']
+SCRIPTED = ["--preset", "scripted", "--set", *CHANGES]
 PAGE = "<html><head><title>Rain  Man</title></head><body><p>A film. Its director is Barry Levinson.</p></body></html>"
-TOLD = 'Barry Levinson\n    "Its director is Barry Levinson."\n    Rain Man, {}\n'
+PRINTED_ANSWER = 'Barry Levinson\n    "Its director is Barry Levinson."\n    Rain Man, {}\n'
 
 
 @pytest.fixture
@@ -40,14 +39,14 @@ def page(tmp_path: Path) -> str:
 
 
 def test_an_answer_names_its_sentence_and_page(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ask", "--pages", page, QUESTION, *SAYS]) == 0
-    said = capsys.readouterr()
-    assert said.out == TOLD.format(page)
-    assert said.err.startswith("loading the models of preset scripted")
+    assert main(["ask", "--pages", page, QUESTION, *SCRIPTED]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == PRINTED_ANSWER.format(page)
+    assert printed.err.startswith("loading the models of preset scripted")
 
 
 def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SAYS]) == 0
+    assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SCRIPTED]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "question   who directed rain man?  (03/05/2024, 23:18:31 PT)"
     assert "graph      not queried" in lines
@@ -65,19 +64,22 @@ def test_pages_are_files_folders_and_addresses_of_any_kind(tmp_path: Path, capsy
     (tmp_path / "own" / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
     (tmp_path / "own" / "empty.html").write_text("<html></html>", encoding="utf-8")
     (tmp_path / "film.pdf").write_bytes(build_pdf(text_at(72, 720, "Its director was Barry Levinson.")))
+
     with HTTPServer() as server:
         server.expect_request("/rain").respond_with_data(PAGE, content_type="text/html")
-        places = [str(tmp_path / "own"), str(tmp_path / "film.pdf")]
-        places += [server.url_for(path) for path in ("/rain", "/gone")]
-        pages = [word for place in places for word in ("--pages", place)]
-        assert main(["ask", *pages, QUESTION, "--json", *SAYS]) == 0
-        said = capsys.readouterr()
-    trace = json.loads(said.out)
+        files = ["--pages", str(tmp_path / "own"), "--pages", str(tmp_path / "film.pdf")]
+        addresses = ["--pages", server.url_for("/rain"), "--pages", server.url_for("/gone")]
+        assert main(["ask", *files, *addresses, QUESTION, "--json", *SCRIPTED]) == 0
+        printed = capsys.readouterr()
+
+    trace = json.loads(printed.out)
     texts = " ".join(passage["text"] for passage in trace["passages"])
     assert trace["pages_read"] == 3
     assert all(text in texts for text in ("Rain Man is by Barry Levinson.", "director was Barry", "director is Barry"))
-    left = sorted(line.removeprefix("skipped: ").removeprefix(str(tmp_path)) for line in said.err.splitlines()[:-1])
-    assert [line.partition(": ")[2].partition(":")[0] for line in left] == [
+
+    *skipped, _ = printed.err.splitlines()
+    skipped = sorted(line.removeprefix("skipped: ").removeprefix(str(tmp_path)) for line in skipped)
+    assert [line.partition(": ")[2].partition(":")[0] for line in skipped] == [
         "the PDF cannot be read",
         "there is no text in it",
         "it is a picture; recognise its text first (ocrmypdf IN OUT.pdf)",
@@ -90,15 +92,17 @@ def test_a_sentence_of_a_pdf_is_cited_with_its_page(tmp_path: Path, capsys: pyte
     first = text_at(72, 720, "Films of the year 1988, and who made them.")
     second = text_at(72, 720, "Rain Man is a film about two brothers. Its direc-", "tor is Barry Levinson.")
     path.write_bytes(build_pdf(first, second, info="/Title (Films)"))
-    assert main(["ask", "--pages", str(path), QUESTION, *SAYS]) == 0
+
+    assert main(["ask", "--pages", str(path), QUESTION, *SCRIPTED]) == 0
     source = f"Films, {path}, page 2"
     assert capsys.readouterr().out == f'Barry Levinson\n    "Its director is Barry Levinson."\n    {source}\n'
+
     with Asker("scripted", changes=CHANGES) as asker:
         assert asker.ask(QUESTION, pages=[path]).source == source
 
 
 def test_the_header_of_a_reply_declares_its_encoding(capsys: pytest.CaptureFixture[str]) -> None:
-    text = page_of("Film Łódź 1 ma reżysera.")
+    text = page_in_utf_8("Film Łódź 1 ma reżysera.")
     with HTTPServer() as server:
         content_type = "text/html; charset=iso-8859-2"
         server.expect_request("/film").respond_with_data(text.encode("iso8859_2"), content_type=content_type)
@@ -106,8 +110,8 @@ def test_the_header_of_a_reply_declares_its_encoding(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "Film Łódź 1 ma reżysera.\n"
 
 
-def page_of(text: str) -> str:
-    """A page that declares another encoding than its server does."""
+def page_in_utf_8(text: str) -> str:
+    """A page that says so itself, whatever its server declares."""
     return f'<html><head><meta charset="utf-8"></head><body><p>{text}</p></body></html>'
 
 
@@ -132,29 +136,53 @@ class SlowHead(socketserver.BaseRequestHandler):
                     return
 
 
-def test_a_hostile_page_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_skipped_in_one_line(place: str) -> None:
+    messages: list[str] = []
+    assert documents.read_documents(place, ExtractSettings(), messages.append) == []
+    (message,) = messages
+    assert message.startswith(f"skipped: {place}: ")
+    assert "\n" not in message
+
+
+def test_a_file_without_an_end_is_left_out_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
     os.mkfifo(tmp_path / "fifo")
-    places = [str(tmp_path / "fifo"), "/dev/zero"]
-    with HTTPServer(threaded=True) as server, SlowServer() as slow:
-        threading.Thread(target=slow.serve_forever, daemon=True).start()
-        for name, target in (("bracket", "http://[::1"), ("byte", "http://127.0.0.1/\xff"), ("scheme", "file:///etc")):
-            server.expect_request(f"/{name}").respond_with_response(Response(status=302, headers={"Location": target}))
-            places.append(server.url_for(f"/{name}"))
-        for name, block in (("endless", b"<p>" + b"x" * 100_000), ("packed", gzip.compress(bytes(10_000_000)))):
-            headers = {"Content-Encoding": "gzip"} if name == "packed" else {}
-            reply = Response(itertools.repeat(block), headers=headers)
-            server.expect_request(f"/{name}").respond_with_response(reply)
-            places.append(server.url_for(f"/{name}"))
-        places.append(f"http://127.0.0.1:{slow.server_address[1]}/")
-        for place in places:
-            said: list[str] = []
-            assert documents.read_documents(place, ExtractSettings(), said.append) == []
-            assert [line.startswith(f"skipped: {place}: ") and "\n" not in line for line in said] == [True]
-        slow.is_over.set()
-        slow.shutdown()
+    for place in (str(tmp_path / "fifo"), "/dev/zero"):
+        assert_skipped_in_one_line(place)
     with pytest.raises(UserError, match="no readable page: /dev/zero"), Asker("scripted") as asker:
         asker.ask(QUESTION, pages=["/dev/zero"])
+
+
+@pytest.mark.parametrize("target", ["http://[::1", "http://127.0.0.1/\xff", "file:///etc"])
+def test_a_redirect_to_no_web_address_is_left_out_in_one_line(target: str) -> None:
+    with HTTPServer() as server:
+        server.expect_request("/").respond_with_response(Response(status=302, headers={"Location": target}))
+        assert_skipped_in_one_line(server.url_for("/"))
+
+
+@pytest.mark.parametrize(
+    ("block", "headers"),
+    [
+        pytest.param(b"<p>" + b"x" * 100_000, {}, id="plain"),
+        pytest.param(gzip.compress(bytes(10_000_000)), {"Content-Encoding": "gzip"}, id="packed"),
+    ],
+)
+def test_a_reply_without_an_end_is_left_out_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, block: bytes, headers: dict[str, str]
+) -> None:
+    monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
+    with HTTPServer(threaded=True) as server:
+        server.expect_request("/").respond_with_response(Response(itertools.repeat(block), headers=headers))
+        assert_skipped_in_one_line(server.url_for("/"))
+
+
+def test_a_server_that_sends_its_head_forever_is_left_out_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "READING_SECONDS", 3.0)
+    with SlowServer() as slow:
+        threading.Thread(target=slow.serve_forever, daemon=True).start()
+        assert_skipped_in_one_line(f"http://127.0.0.1:{slow.server_address[1]}/")
+        slow.is_over.set()
+        slow.shutdown()
 
 
 def test_of_many_pages_the_best_are_read(tmp_path: Path) -> None:
@@ -182,7 +210,7 @@ def test_many_questions_from_a_file_or_typed(
     (tmp_path / "questions.txt").write_text(typed, encoding="utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     for more in (["--file", str(tmp_path / "questions.txt")], []):
-        assert main(["ask", "--pages", page, *more, *SAYS]) == 0
+        assert main(["ask", "--pages", page, *more, *SCRIPTED]) == 0
         said = capsys.readouterr()
         assert said.out.count("    Barry Levinson\n") == 2
         assert said.out.startswith(f"{QUESTION}\n    Barry Levinson\n")
@@ -194,14 +222,17 @@ def test_a_file_with_fields_gives_the_questions_their_times(
 ) -> None:
     file = tmp_path / "questions.csv"
     file.write_text(f"Query, Query Time,answer\n{QUESTION},2024-03-06T07:18:31Z,x\n{QUESTION},,\n", encoding="utf-8")
-    command = ["ask", "--file", str(file), "--pages", page, "--json", *SAYS]
+    command = ["ask", "--file", str(file), "--pages", page, "--json", *SCRIPTED]
+
     assert main(command) == 0
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["query"] == second["query"] == QUESTION
     assert first["query_time"] == "03/05/2024, 23:18:31 PT" != second["query_time"]
+
     assert main([*command, "--time", "2020-02-29"]) == 0
     times = [json.loads(line)["query_time"] for line in capsys.readouterr().out.splitlines()]
     assert times == ["02/29/2020, 00:00:00 PT"] * 2
+
     file.write_text("query,query_time\nwho?,noon\n", encoding="utf-8")
     assert main(command) == 2
     assert "questions.csv, line 2, field \"query_time\": 'noon' is not a time" in capsys.readouterr().err
@@ -219,13 +250,13 @@ def test_a_file_without_readable_questions_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, fault: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    assert main(["ask", "--file", str(tmp_path / name), *SAYS]) == 2
+    assert main(["ask", "--file", str(tmp_path / name), *SCRIPTED]) == 2
     assert f"{name}, {fault}" in capsys.readouterr().err
 
 
 def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     unsure = ["--set", 'answering.confidence={model="cpu", threshold=0.999}']
-    assert main(["ask", QUESTION, "--pages", page, *SAYS, *unsure]) == 0
+    assert main(["ask", QUESTION, "--pages", page, *SCRIPTED, *unsure]) == 0
     first, second, third, fourth, _ = capsys.readouterr().out.splitlines()
     assert first == "i don't know"
     assert second.startswith("    not sure enough (0.")
@@ -233,9 +264,14 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
     assert third.startswith("    withheld by expected score (P(correct) is 0.")
     assert third.endswith(", not above 0.999)")
     assert fourth == '    "Its director is Barry Levinson."'
-    assert main(["ask", QUESTION, "--pages", page, "--why", *SAYS, *unsure]) == 0
+
+    assert main(["ask", QUESTION, "--pages", page, "--why", *SCRIPTED, *unsure]) == 0
     assert 'evidence   "Its director is Barry Levinson."' in capsys.readouterr().out
-    with Asker("scripted", changes=[*CHANGES, unsure[1]]) as asker:
+
+
+def test_the_answer_in_python_has_what_is_withheld_and_its_probability(page: str) -> None:
+    unsure = 'answering.confidence={model="cpu", threshold=0.999}'
+    with Asker("scripted", changes=[*CHANGES, unsure]) as asker:
         answer = asker.ask(QUESTION, pages=[page], at="2024-03-05T23:18:31-08:00")
     assert (answer.text, answer.withheld, answer.source) == ("i don't know", "Barry Levinson", f"Rain Man, {page}")
     assert 0 < (answer.probability or 0) < 0.999
@@ -244,7 +280,7 @@ def test_what_is_withheld_is_told_with_its_probability(page: str, capsys: pytest
 
 def test_the_threshold_of_the_command_line_decides(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     confidence = 'answering.confidence={model="cpu", log_odds_on_chosen_pages=-9.0}'
-    command = ["ask", QUESTION, "--pages", page, "--preset", "scripted", "--set", CHANGES[0], "--set"]
+    command = ["ask", QUESTION, "--pages", page, *SCRIPTED, "--set"]
 
     assert main([*command, confidence, "--json"]) == 0
     withheld = json.loads(capsys.readouterr().out)
@@ -259,22 +295,24 @@ def test_the_threshold_of_the_command_line_decides(page: str, capsys: pytest.Cap
     assert main([*command, confidence, "--threshold", "0"]) == 0
     assert f"Barry Levinson\n    P(correct): {given['probability']:.2f}\n" in capsys.readouterr().out
 
-    assert main(["ask", QUESTION, "--pages", page, *SAYS, "--threshold", "0.3"]) == 2
+    assert main(["ask", QUESTION, "--pages", page, *SCRIPTED, "--threshold", "0.3"]) == 2
     assert "threshold: preset scripted has no model of P(correct)" in capsys.readouterr().err
 
 
 def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other.txt").write_text("Jaws is by Steven Spielberg.", encoding="utf-8")
     places = [page, str(tmp_path / "other.txt")]
+
     for words in (
         ["--pages", *places, QUESTION],
         [QUESTION, "--pages", *places],
-        ["--pages", *places, *SAYS, QUESTION],
+        ["--pages", *places, *SCRIPTED, QUESTION],
     ):
-        assert main(["ask", *words, "--json", *SAYS]) == 0
+        assert main(["ask", *words, "--json", *SCRIPTED]) == 0
         assert json.loads(capsys.readouterr().out)["pages_read"] == 2
+
     for misspelt in ("nowhere.txt", "my notes.txt"):
-        assert main(["ask", "--pages", *places, misspelt, *SAYS]) == 2
+        assert main(["ask", "--pages", *places, misspelt, *SCRIPTED]) == 2
         assert f"{misspelt}: no such file, folder or http address" in capsys.readouterr().err
 
 
@@ -285,7 +323,7 @@ def test_several_places_follow_one_option(page: str, tmp_path: Path, capsys: pyt
 def test_an_empty_word_is_not_the_working_folder(
     page: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["ask", *(word.replace("PAGE", page) for word in words), *SAYS]) == 2
+    assert main(["ask", *(word.replace("PAGE", page) for word in words), *SCRIPTED]) == 2
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
@@ -300,9 +338,9 @@ def test_pages_are_a_path_or_a_list(page: str, *, several: bool) -> None:
 
 
 def test_the_word_behind_mock_kg_may_be_the_question(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["ask", *SAYS, "--json", "--mock-kg", "who directed rain man?"]) == 0
+    assert main(["ask", *SCRIPTED, "--json", "--mock-kg", "who directed rain man?"]) == 0
     assert json.loads(capsys.readouterr().out)["query"] == "who directed rain man?"
-    assert main(["ask", *SAYS, "--mock-kg", str(tmp_path / "nowhere")]) == 2
+    assert main(["ask", *SCRIPTED, "--mock-kg", str(tmp_path / "nowhere")]) == 2
     assert "nowhere: no such directory" in capsys.readouterr().err
 
 
@@ -330,6 +368,7 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     no_question: Any = float("nan")  # as of an empty cell
     no_time: Any = date(2024, 3, 5)
     asker = Asker("scripted", changes=CHANGES)
+
     for questions, at, fault in (
         ([QUESTION, missing], None, "a question is empty or no text: None"),
         ([no_question], None, "a question is empty or no text: nan"),
@@ -340,6 +379,7 @@ def test_values_of_other_types_are_told_before_models_are_loaded(page: str) -> N
     for places in (5, b"reports/", [page, None]):
         with pytest.raises(UserError, match="pages: expected a path, a URL or a list of them, found "):
             asker.ask(QUESTION, places)  # type: ignore[arg-type]
+
     with pytest.raises(UserError, match="changes takes a list"):
         Asker("scripted", changes="answering.word_limit=30")
 
@@ -392,14 +432,7 @@ def test_without_page_and_graph_the_shipped_graph_is_asked(
 
 
 def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ask", QUESTION, "--pages", page, "--kg-url", "http://127.0.0.1:9", *SAYS]) == 0
+    assert main(["ask", QUESTION, "--pages", page, "--kg-url", "http://127.0.0.1:9", *SCRIPTED]) == 0
     warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
     assert capsys.readouterr().err.startswith(warning)
     assert os.environ.get("CRAG_MOCK_API_URL") != "http://127.0.0.1:9", "the next run here asks its own graph"
-
-
-def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--dataset", str(DEFAULT_DATASET), "--limit", "2", "--preset", "scripted", "--output", str(tmp_path / "run")]
-    assert main(["evaluate", *few]) == 0
-    assert (tmp_path / "run" / "report.html").is_file()
-    assert "all questions" in capsys.readouterr().out

@@ -52,17 +52,17 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
         yield Publisher(server)
 
 
-def fetched(folder: Path) -> int:
+def fetch(folder: Path) -> int:
     return main(["data", "fetch", "crag", "--to", str(folder)])
 
 
 def test_a_file_is_fetched_once_and_recognised(
     publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert fetched(tmp_path) == 0
+    assert fetch(tmp_path) == 0
     assert (tmp_path / NAME).read_bytes() == CONTENT
     assert f"crag evaluate --dataset {tmp_path / NAME}" in capsys.readouterr().out
-    assert fetched(tmp_path) == 0
+    assert fetch(tmp_path) == 0
     assert "already here and verified" in capsys.readouterr().out
     assert publisher.ranges == [None]
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
@@ -78,7 +78,7 @@ def test_the_fifth_version_has_its_own_files(publisher: Publisher, tmp_path: Pat
 def test_a_broken_download_is_continued(publisher: Publisher, tmp_path: Path, continues: bool) -> None:
     publisher.continues = continues
     (tmp_path / f"{NAME}.part").write_bytes(CONTENT[:5_000_000])
-    assert fetched(tmp_path) == 0
+    assert fetch(tmp_path) == 0
     assert publisher.ranges == ["bytes=5000000-"]
     assert (tmp_path / NAME).read_bytes() == CONTENT
 
@@ -98,7 +98,7 @@ def test_what_is_not_the_file_is_refused_and_only_a_beginning_is_kept(
     publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, told: str, kept: list[int]
 ) -> None:
     vars(publisher).update(change)
-    assert fetched(tmp_path) == 2
+    assert fetch(tmp_path) == 2
     assert told in capsys.readouterr().err
     assert [path.stat().st_size for path in tmp_path.iterdir()] == kept
 
@@ -114,12 +114,14 @@ def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+
     whole = packed.getvalue()
     parts = [tmp_path / "q.tar.bz2.part1", tmp_path / "q.tar.bz2.part2"]
     parts[0].write_bytes(whole[:200])
     parts[1].write_bytes(whole[200:])
     public_questions.unpack(parts, tmp_path / "q.jsonl.bz2")
     assert list(read_rows(tmp_path / "q.jsonl.bz2")) == rows
+
     for damaged in (whole[200:300], b"x" * 200):
         parts[1].write_bytes(damaged)
         with pytest.raises(DatasetError, match=r"part1: damaged archive|a part is missing"):
@@ -136,6 +138,7 @@ def test_an_archive_of_several_bz2_streams_is_read_to_its_end(tmp_path: Path) ->
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+
     part = tmp_path / "q.tar.bz2.part1"
     part.write_bytes(bz2.compress(plain.getvalue()[:700]) + bz2.compress(plain.getvalue()[700:]))
     public_questions.unpack([part], tmp_path / "q.jsonl.bz2")
@@ -146,7 +149,7 @@ def test_no_network_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(public_questions, "POINTERS", "http://127.0.0.1:9")
-    assert fetched(tmp_path) == 2
+    assert fetch(tmp_path) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "is not reachable (ConnectionError)" in line
     assert f"put the files of {public_questions.HOME} into data/crag by hand" in line
@@ -158,6 +161,7 @@ def test_the_list_names_size_hash_and_place(
     monkeypatch.setattr("crag.commands.data.list_files.FILES", {(4, 1): (NAME,)})
     assert main(["data", "list", "--to", str(tmp_path)]) == 0
     assert f"10 MB  {NAME}  sha256 {SHA256}  not here" in capsys.readouterr().out
-    fetched(tmp_path)
-    main(["data", "list", "--to", str(tmp_path)])
+
+    assert fetch(tmp_path) == 0
+    assert main(["data", "list", "--to", str(tmp_path)]) == 0
     assert f"in {tmp_path}\n" in capsys.readouterr().out

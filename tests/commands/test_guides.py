@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from crag.commands.evaluate import main, parse_options
+from crag.commands.evaluate import main
+from crag.commands.evaluate_options import parse_options
 from crag.commands.verbs import VERBS, VerbGroup
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
@@ -69,7 +70,7 @@ INLINE = [words for page in PAGES for words in inline_commands(page)]
 
 
 @pytest.mark.parametrize("words", EVALUATIONS, ids=" ".join)
-def test_an_evaluation(words: list[str]) -> None:
+def test_an_evaluation_of_the_pages_has_valid_options(words: list[str]) -> None:
     options = parse_options(words)
     model = load_settings(options.preset, options.set).language_model if options.preset else None
     if isinstance(model, OpenAIEngine):
@@ -77,7 +78,7 @@ def test_an_evaluation(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [*OTHERS, *INLINE], ids=" ".join)
-def test_another_command(words: list[str]) -> None:
+def test_every_other_command_of_the_pages_has_valid_options(words: list[str]) -> None:
     assert options_in(words) <= options_of(*verbs(words))
 
 
@@ -93,7 +94,7 @@ def test_every_file_of_a_run_is_in_the_table() -> None:
     assert all(f"| `{name}` |" in text for name in (RUN, PREDICTIONS, TRACES, RESULTS, REPORT))
 
 
-def test_the_agent_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_agent_of_the_page_runs_as_it_stands_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (source,) = (block for block in blocks(GUIDE) if block.startswith("class MyAgent"))
     (tmp_path / "my_agent.py").write_text(source, encoding="utf-8")
     sample = ["--dataset", str(DEFAULT_DATASET.resolve())]
@@ -127,7 +128,7 @@ def test_what_the_pages_make_for_a_submission_is_carried_by_git_lfs() -> None:
 
 @pytest.mark.vllm
 @pytest.mark.parametrize("words", commands(SCALE, "vllm serve"), ids=" ".join)
-def test_a_server(words: list[str]) -> None:
+def test_a_server_of_the_pages_has_options_that_vllm_knows(words: list[str]) -> None:
     model, *options = words
     parser = vllm_parser()
     parsed = parser.parse_args(["--model", model, *[option for option in options if option != "--headless"]])

@@ -35,27 +35,30 @@ def test_a_value_comes_with_its_sentence_and_its_canonical_call(
     assert "1997-12-19" in statement["text"]
 
 
-def test_dates_come_from_the_time_of_asking_and_the_server_from_the_environment(
+def test_relative_dates_count_from_the_query_time_and_the_server_is_that_of_the_environment(
     server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", server)
-    asked = ["--domain", "finance", "--query-time", "03/09/2024, 10:00:00 PT"]
-    assert run_calls(['get_stock_price("nvidia","yesterday")["close"]', *asked]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["statements"][0]["values"] == [875.28]
-    assert shown["http_calls"] > 0
+    options = ["--domain", "finance", "--query-time", "03/09/2024, 10:00:00 PT"]
+    assert run_calls(['get_stock_price("nvidia","yesterday")["close"]', *options]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["statements"][0]["values"] == [875.28]
+    assert printed["http_calls"] > 0
 
 
-def test_a_graph_that_is_down_is_told_apart_and_the_time_limit_is_the_users(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_graph_that_is_down_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     code, (statement,) = run(capsys, 'get_movie("titanic")', unused_address())
     assert (code, statement["status"]) == (3, "kg_down")
+
+
+def test_the_user_limits_how_long_a_graph_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
     with FaultyServer() as stuck:
         stuck.fault = "hang"
         code, (statement,) = run(capsys, 'get_movie("heat")["title"]', stuck.url, "--seconds", "0.2")
     assert (code, statement["status"]) == (3, "kg_down")
 
 
-# --- write ----------------------------------------------------------------------------------------------------------
+# --- inspect calls --------------------------------------------------------------------------------------------------
 
 PRESET = """
 description = "answers from a script"

@@ -78,21 +78,21 @@ def arguments(folder: Path, *more: str, limit: int = 5) -> list[str]:
     return [*preset, *size, "--output", str(folder / "out"), *more]
 
 
-def test_a_server_dies_and_comes_back(
+def test_questions_that_a_dead_server_lost_are_asked_again_with_the_same_model_only(
     tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Server, "answers_left", START + 2)
     assert main(arguments(tmp_path)) == EXIT_LOST
-    told = capfd.readouterr().err
-    assert "Traceback" not in told
-    assert "\r" not in told, "no bar in a log"
-    assert "questions: 5/5 (100 %), score " in told
-    assert f"ended early: 3 batches in a row have no answer at all. What was answered is kept in {tmp_path}" in told
-    assert "3 answers lost: 3 to a fault" in told
-    assert re.search(rf"why \(3\): .*the server at {address} breaks off its replies: ", told)
+    errors = capfd.readouterr().err
+    assert "Traceback" not in errors
+    assert "\r" not in errors, "no bar in a log"
+    assert "questions: 5/5 (100 %), score " in errors
+    assert f"ended early: 3 batches in a row have no answer at all. What was answered is kept in {tmp_path}" in errors
+    assert "3 answers lost: 3 to a fault" in errors
+    assert re.search(rf"why \(3\): .*the server at {address} breaks off its replies: ", errors)
 
     # What was printed is what is typed next
-    again = re.search(r"ask them again: crag evaluate (.*)", told)
+    again = re.search(r"ask them again: crag evaluate (.*)", errors)
     assert again is not None
     words = shlex.split(again[1])
     assert words == [*arguments(tmp_path), "--resume"]
@@ -100,19 +100,19 @@ def test_a_server_dies_and_comes_back(
     monkeypatch.setattr(Server, "answers_left", 10)
     monkeypatch.setattr(Server, "model", "large")
     assert main([*words, "--in-process"]) == 2
-    told = capfd.readouterr().err
-    known = f"at {address}, context 4096"
-    assert f"model was small {known}, now large {known}; --output names another folder" in told
-    assert "secret" not in told
+    errors = capfd.readouterr().err
+    server = f"at {address}, context 4096"
+    assert f"model was small {server}, now large {server}; --output names another folder" in errors
+    assert "secret" not in errors
 
     monkeypatch.setattr(Server, "model", "small")
     assert main([*words, "--in-process"]) == 0
-    told = capfd.readouterr().out
-    assert "3 questions were asked again after a loss" in told
-    assert f"|model:small {known}|" in told
+    printed = capfd.readouterr().out
+    assert "3 questions were asked again after a loss" in printed
+    assert f"|model:small {server}|" in printed
     saved = SavedRun.read(tmp_path / "out")
     assert [row["lost"] for row in saved.records.values()] == [None] * 5
-    assert f"small {known}" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"small {server}" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_complete_run_that_lost_answers_has_its_own_exit_code(
@@ -167,6 +167,7 @@ def test_questions_of_a_file_are_asked_from_where_they_were_ended(
     released = threading.Event()
     monkeypatch.setattr(Server, "released", released)
     monkeypatch.setattr(Server, "reached", threading.Event())
+
     # A shell's background job ignores SIGINT, and so would its child
     start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     start += "from crag.__main__ import main; from crag.commands.ending import end_with; end_with(main)"
@@ -177,6 +178,7 @@ def test_questions_of_a_file_are_asked_from_where_they_were_ended(
         # It ends although the reply to the third question has not come
         out, err = process.communicate(timeout=300)
         released.set()
+
     assert process.returncode == code
     assert asked_questions(out) == ["who built mill 1?", "who built mill 2?"]
     again = re.search(r"^interrupted: 2 of 4 questions are answered; the others: crag ask (.*)$", err, re.MULTILINE)

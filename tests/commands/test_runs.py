@@ -30,7 +30,9 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
-def test_one_line_a_run(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_are_listed_in_one_line_each_unfinished_and_broken_ones_too(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["runs", str(results)]) == 0
     title, *lines = capsys.readouterr().out.splitlines()
     assert re.split(r"  +", title) == list(TITLES)
@@ -51,7 +53,7 @@ def test_an_interval_of_enough_questions_and_lost_answers(tmp_path: Path, capsys
     assert "a lost 12 answers: crag evaluate --resume asks again" in out
 
 
-def test_all_figures_for_programs(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_and_csv_have_all_figures_of_a_run(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", str(results), "--json"]) == 0
     listed = {Path(run["run"]).name: run for run in json.loads(capsys.readouterr().out)}
     assert {name: run["state"] for name, run in listed.items()} == {
@@ -59,6 +61,7 @@ def test_all_figures_for_programs(results: Path, capsys: pytest.CaptureFixture[s
         "half": "unfinished",
         "broken": "broken",
     }
+
     whole = listed["whole"]
     assert list(whole) == list(COLUMNS)
     assert (whole["score"], whole["right"], whole["wrong"], whole["missing"]) == (0.2, 2, 1, 2)
@@ -72,7 +75,9 @@ def test_all_figures_for_programs(results: Path, capsys: pytest.CaptureFixture[s
     assert rows["whole"] == {name: "" if value is None else str(value) for name, value in whole.items()}
 
 
-def test_a_run_itself_and_no_run(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_itself_can_be_listed_and_an_empty_folder_is_an_error(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["runs", str(results / "whole")]) == 0
     assert str(results / "whole") in capsys.readouterr().out
     assert main(["runs", str(tmp_path / "nowhere")]) == 2

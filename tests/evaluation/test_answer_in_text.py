@@ -61,7 +61,9 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
         ("how many moons does mars have?", "2", "", False),
     ],
 )
-def test_each_kind_of_answer(query: str, gold: str, context: str, found: bool) -> None:
+def test_each_kind_of_answer_is_found_only_in_a_text_about_the_question(
+    query: str, gold: str, context: str, found: bool
+) -> None:
     judgement = judged(query, context, gold)
     assert judgement.verdict is (Verdict.CORRECT if found else Verdict.INCORRECT), judgement.reason
 

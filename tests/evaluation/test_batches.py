@@ -34,6 +34,7 @@ def test_nothing_but_the_four_fields_leaks_and_the_order_stays(
         for number in range(count)
     ]
     asked = []
+
     for number, batch in enumerate(in_batches(rows, size)):
         shown = evaluator_batch(batch)
         assert list(shown) == ["interaction_id", "query", "search_results", "query_time"]
@@ -42,6 +43,7 @@ def test_nothing_but_the_four_fields_leaks_and_the_order_stays(
         assert all(set(result) == set(PAGE_FIELDS) for results in shown["search_results"] for result in results)
         assert {question.batch for question in batch} == {number}
         asked += shown["interaction_id"]
+
     assert asked == [str(number) for number in range(count)]
 
 

@@ -31,14 +31,18 @@ def same_verdicts(folder: Path, *verdicts: str) -> list[str]:
     return [str(folder / "a"), str(folder / "b")]
 
 
-def test_what_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_are_printed_with_signatures_differences_and_flips(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*two_runs(tmp_path, preset="x@2"), "--by", "domain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["The signatures differ in", "  preset: A x@1", "          B x@2"]
+
     text = "\n".join(lines)
     assert "1 of them are unscored in A or B" in text
     assert "A: score +0.000" in text
     assert "5 of 6 questions flipped" in text
+
     place = lines.index("right -> wrong")
     assert lines[place + 1 : place + 5] == [
         "  question 3?  (music)",
@@ -54,10 +58,12 @@ def test_columns_line_up_with_an_interval_a_dash_and_nothing_scored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     labels = ["one", *["ten"] * 10, "none"]
+
     for name, verdict in (("a", "correct"), ("b", "missing")):
         verdicts = [verdict] * 11 + ["unscored"]
         rows = [record(0, v, domain=labels[n], interaction_id=str(n)) for n, v in enumerate(verdicts)]
         write_run(tmp_path / name, rows)
+
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     out = capsys.readouterr().out
     one, ten, none = (
@@ -69,7 +75,7 @@ def test_columns_line_up_with_an_interval_a_dash_and_nothing_scored(
     assert "A: score +1.000 [+1.000,+1.000], accuracy 1.000" in out
 
 
-def test_everything_as_json(tmp_path: Path) -> None:
+def test_out_has_the_whole_comparison_as_json(tmp_path: Path) -> None:
     target = tmp_path / "new/folder/comparison.json"
     assert main([*two_runs(tmp_path, judge="llm@1"), "--out", str(target)]) == 0
     data = json.loads(target.read_text(encoding="utf-8"))
@@ -115,14 +121,16 @@ def test_a_fault_is_reported_before_anything_else(
     assert reported.err.startswith(f"error: {fault}")
 
 
-def test_runs_without_a_common_question(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_without_a_common_question_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "a", [record(1, "correct")])
     write_run(tmp_path / "b", [record(2, "correct"), record(3, "correct")])
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     assert "b (2 questions) have no question in common" in capsys.readouterr().err
 
 
-def test_seconds_and_tokens_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_seconds_and_tokens_of_both_runs_are_printed_with_their_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, seconds, read in (("a", 1.0, 100), ("b", 2.5, 300)):
         tokens = {"prompt": read, "completion": 4}
         rows = [record(number, "correct", seconds=seconds, tokens=tokens) for number in range(2)]
@@ -134,14 +142,12 @@ def test_seconds_and_tokens_of_both(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert ["tokens", "written/question", "4.00", "4.00", "+0.00"] in lines
 
 
-def test_several_runs_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    verdicts = {"a": ["incorrect"] * 12, "b": ["correct"] * 12, "c": ["incorrect"] * 11}
-    for name, of_run in verdicts.items():
-        rows = [
-            record(number, verdict, tokens={"prompt": 90, "completion": 10} if name != "c" else {})
-            for number, verdict in enumerate(of_run)
-        ]
-        write_run(tmp_path / name, rows, {"preset": f"{name}@1"} if name == "b" else {})
+def test_several_runs_get_a_line_each_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = {"prompt": 90, "completion": 10}
+    write_run(tmp_path / "a", [record(number, "incorrect", tokens=tokens) for number in range(12)])
+    write_run(tmp_path / "b", [record(number, "correct", tokens=tokens) for number in range(12)], {"preset": "b@1"})
+    write_run(tmp_path / "c", [record(number, "incorrect", tokens={}) for number in range(11)])
+
     folders = [str(tmp_path / name) for name in "abc"]
     assert main([*folders, "--out", str(tmp_path / "all.json")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -150,14 +156,19 @@ def test_several_runs_against_the_first(tmp_path: Path, capsys: pytest.CaptureFi
     assert lines[2].split()[-5:] == ["0.0005", "12", "0", "1.00", "100"]
     assert lines[3].split()[-4:] == ["0", "11", "1.00", "-"]
     assert len({len(line) for line in lines[:4]}) == 1, "the columns line up"
+
     text = "\n".join(lines)
     assert "different questions in common" in text
     assert f"{folders[1]}: differs in preset; 12 of 12 flipped: 12 wrong -> right" in text
     assert f"{folders[2]}: has the same signature; 0 of 11 flipped" in text
+
     written = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
     assert [written[folder]["common"] for folder in folders[1:]] == [12, 11]
+
+
+def test_a_page_of_more_than_two_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        main([*folders, "--html", str(tmp_path / "x.html")])
+        main(["a", "b", "c", "--html", str(tmp_path / "x.html")])
     assert "--html and --by are for two runs" in capsys.readouterr().err
 
 
@@ -187,6 +198,7 @@ def test_change_p_value_and_interval_are_those_of_scipy(seed: int, name: str) ->
     ours = paired_differences(few)[name]
     assert ours.change == pytest.approx(theirs.statistic)
     assert ours.p_value == pytest.approx(min(1.0, theirs.pvalue))
+
     values = [[MEASURES[name][pair[run]] for pair in many] for run in (1, 0)]
     options = {"paired": True, "method": "percentile", "n_resamples": 4000, "rng": np.random.default_rng(1)}
     interval = stats.bootstrap(values, difference_of_means, **options).confidence_interval

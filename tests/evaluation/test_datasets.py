@@ -82,9 +82,11 @@ def test_numbered_parts_are_joined_in_order(tmp_path: Path, numbers: range, aske
     path = tmp_path / (names[0] if asked == "first part" else "crag.jsonl.bz2")
     assert list(read_rows(path)) == ROWS
     assert [file.name for file in dataset_files(path)] == names
+
     (tmp_path / names[-1]).unlink()
     with pytest.raises(DatasetError, match="a part is missing"):
         list(read_rows(path))
+
     cut(tmp_path, b"x" * 99, names)
     (tmp_path / names[1]).unlink()
     with pytest.raises(DatasetError, match="parts are missing; found"):
@@ -184,7 +186,7 @@ def test_a_kind_of_file_that_is_not_read_is_told_with_what_helps(tmp_path: Path,
         read_rows(tmp_path / name)
 
 
-def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
+def test_a_file_that_is_not_what_its_name_says_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl.bz2").write_bytes(b"not bz2")
     with pytest.raises(DatasetError, match=r"q\.jsonl\.bz2: cannot be read"):
         list(read_rows(tmp_path / "q.jsonl.bz2"))
@@ -208,7 +210,7 @@ def test_a_wrong_path_is_reported_at_once(tmp_path: Path, name: str, reason: str
         read_rows(tmp_path / name)
 
 
-def test_limit(tmp_path: Path) -> None:
+def test_rows_behind_the_limit_are_not_even_read(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_bytes(lines(ROWS[:2]) + b"not JSON, but never reached\n")
     assert list(read_rows(tmp_path / "q.jsonl", limit=2)) == ROWS[:2]
     assert list(read_rows(tmp_path / "q.jsonl", limit=0)) == []
@@ -260,7 +262,9 @@ def test_a_query_alone_is_a_row_and_csv_is_read(tmp_path: Path) -> None:
         (b'query\n"a\nb"\nK\xf6ln\n', r"q.csv, line 4: not UTF-8 text \(byte 0xf6\); save it as UTF-8"),
     ],
 )
-def test_a_bad_csv_is_told(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_csv_without_a_query_column_or_with_damage_is_an_error_with_its_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     (tmp_path / "q.csv").write_bytes(content)
     with pytest.raises(DatasetError, match=message):
         list(read_rows(tmp_path / "q.csv"))

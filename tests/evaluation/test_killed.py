@@ -126,6 +126,7 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
     tmp_path: Path, sent: signal.Signals, times: int, code: int
 ) -> None:
     options = [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ForkingAgent"), "--mock-kg"]
+
     with started(options, FAKE_AGENT_LOG=str(tmp_path / "log.txt")) as process:
         wait_until_answered(tmp_path / "out", process, 2)
         family = descendants(process.pid)
@@ -136,9 +137,12 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
             process.send_signal(sent)
             time.sleep(0.005)
         _, err = process.communicate()
+
     assert process.returncode == code
+
     wait_until_gone(family)
     if sent is not signal.SIGKILL:
         assert "finished batches are kept" in err
         assert "Traceback" not in err
+
     assert len(rows_of(tmp_path / "out")) == 2

@@ -1,7 +1,6 @@
 """Which answers count as lost under real faults, to what, and how they are asked again."""
 
 import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from crag.core.files import DatasetError, read_jsonl, write_rows
 from crag.core.progress import ProgressMode
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
 from crag.evaluation.lost import DeadServerError, RetryPolicy, lost_advice
@@ -17,7 +15,7 @@ from crag.evaluation.results import count_lost, metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import AgentSpec
-from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
+from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE
 
 SAMPLE = Path("data/sample/questions.jsonl")
 CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]' }"""
@@ -25,9 +23,10 @@ CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]
 
 def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
     """Of the scripted preset with these faults, on two questions."""
-    environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
+    environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), KG_VARIABLE: graph}
     worker = InProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {})
+
     try:
         results = Evaluation(
             dataset=SAMPLE,
@@ -40,6 +39,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
         ).run()
     finally:
         store.close()
+
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == json.loads(json.dumps(results))
     assert count_lost(list(store.records.values())) == results["lost"]
     return results
@@ -146,10 +146,12 @@ def test_a_run_that_is_cut_off_while_it_asks_again_keeps_what_it_had(losing: Los
     store.replace([{**row, "lost": None, "prediction": "b"}], [])
     store.close()
     longer = predictions.read_bytes()
+
     for end in range(len(whole) + 1, len(longer), 97):
         predictions.write_bytes(longer[:end])
         saved = SavedRun.read(losing.folder / "out")
         assert [row["prediction"] for row in saved.records.values()] == ["a", "i don't know", "c", "d"]
+
     predictions.write_bytes(longer)
     saved = SavedRun.read(losing.folder / "out")
     assert [row["prediction"] for row in saved.records.values()] == list("abcd")
@@ -181,26 +183,30 @@ def test_a_question_that_stays_lost_is_given_up(losing: LosingRun) -> None:
     assert losing.rows()[1]["attempts"] == 3
 
 
+def test_a_dead_server_ends_the_run_early(losing: LosingRun) -> None:
+    losing.lose("cdefgh")
+    with pytest.raises(DeadServerError, match="2 batches in a row have no answer"):
+        losing.run("abcdefghij", policy=RetryPolicy(most_dead_batches=2))
+    assert losing.asked() == ["a b", "c d", "e f"]
+    assert len(losing.rows()) == 6
+
+    losing.lose("")
+    assert losing.run("abcdefghij", resume=True)["score"] == 1.0
+    assert losing.asked() == ["c d", "e f", "g h", "i j"]
+
+
 @pytest.mark.parametrize(
-    ("lost", "most", "asked"),
+    ("lost", "most_dead_batches"),
     [
-        ("cdefgh", 2, ["a b", "c d", "e f"]),
-        ("abefij", 2, ["a b", "c d", "e f", "g h", "i j"]),  # an answer between them shows that the server lives
-        ("bdfhj", 1, ["a b", "c d", "e f", "g h", "i j"]),
-        ("abcdefghij", 0, ["a b", "c d", "e f", "g h", "i j"]),
+        pytest.param("abefij", 2, id="an answered batch between the dead ones"),
+        pytest.param("bdfhj", 1, id="an answer in each batch"),
+        pytest.param("abcdefghij", 0, id="no limit"),
     ],
 )
-def test_a_dead_server_ends_the_run_early(losing: LosingRun, lost: str, most: int, asked: list[str]) -> None:
+def test_a_server_that_may_still_live_is_asked_to_the_end(losing: LosingRun, lost: str, most_dead_batches: int) -> None:
     losing.lose(lost)
-    is_early = len(asked) < 5
-    with pytest.raises(DeadServerError, match="2 batches in a row have no answer") if is_early else nullcontext():
-        losing.run("abcdefghij", policy=RetryPolicy(most_dead_batches=most))
-    assert losing.asked() == asked
-    if is_early:
-        assert len(losing.rows()) == 6
-        losing.lose("")
-        assert losing.run("abcdefghij", resume=True)["score"] == 1.0
-        assert losing.asked() == ["c d", "e f", "g h", "i j"]
+    losing.run("abcdefghij", policy=RetryPolicy(most_dead_batches=most_dead_batches))
+    assert losing.asked() == ["a b", "c d", "e f", "g h", "i j"]
 
 
 def test_what_people_are_told_about_lost_answers() -> None:
@@ -211,6 +217,7 @@ def test_what_people_are_told_about_lost_answers() -> None:
         {"lost": None, "lost_because": None},
         {},
     ]
+
     assert lost_advice(rows, "crag evaluate --resume") == [
         "3 answers lost: 1 to the clock, 2 to a fault",
         "  why (2): no server",
@@ -227,9 +234,11 @@ def test_a_run_is_not_resumed_with_another_model(losing: LosingRun) -> None:
     first = losing.run("abcd", identify_model=lambda: "small at http://a/v1")
     assert first["signature"]["model"] == "small at http://a/v1"
     losing.asked()
+
     with pytest.raises(DatasetError, match="model was small at http://a/v1, now large at http://a/v1"):
         losing.run("abcd", resume=True, identify_model=lambda: "large at http://a/v1")
     assert losing.asked() == [], "no question went to it"
+
     losing.lose("")
     again = losing.run("abcd", resume=True, identify_model=lambda: "small at http://a/v1")
     assert (again["score"], again["signature"]["model"]) == (1.0, "small at http://a/v1")

@@ -25,7 +25,7 @@ C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCOR
         ([], 0.0, 0.0, 0.0, 0.0, 0, 0),
     ],
 )
-def test_by_hand(
+def test_metrics_are_those_computed_by_hand_and_leave_unscored_ones_out(
     verdicts: list[Verdict], score: float, accuracy: float, hallucination: float, missing: float, n: int, unscored: int
 ) -> None:
     metrics = compute_metrics(verdicts)
@@ -49,6 +49,7 @@ def test_slices_add_up_to_the_whole() -> None:
     ]
     rows[0] |= {"question_type": "simple", "static_or_dynamic": None}
     found = metrics_by_slice(rows)
+
     assert {field: list(groups) for field, groups in found.items()} == {
         "domain": [UNLABELLED, "a", "b"],
         "question_type": [UNLABELLED, "simple"],

@@ -89,8 +89,10 @@ def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster:
     common = ["--batch-size", "2"]
     for line in ("web.extract.workers=0", "language_model.default_reply='Parasite'"):
         common += ["--set", line]
+
     common += ["--set", "language_model.seconds_per_request=0.1"]  # long enough to be interrupted twice
     output = tmp_path / "out"
+
     with started([*common, "--ray", address, "--output", str(output)], CRAG_PRESET="scripted") as driver:
         wait_until_answered(output, driver, 4)
         # On a busy machine the second one starts late.
@@ -101,6 +103,7 @@ def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster:
         lose_machine(second)
         assert driver.poll() is None, "both losses came before the end"
         out, err = driver.communicate(timeout=240)
+
     assert driver.returncode == 0, err
     assert "all questions" in out
     assert "37/37" in err
@@ -111,6 +114,7 @@ def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster:
     assert without_times(rows) == without_times(rows_of(tmp_path / "whole"))
     assert without_times(results_of(output)) == without_times(results_of(tmp_path / "whole"))
     assert results_of(output)["hallucination"] > 0.5, "the scripted model does answer"
+
     traced = [row["interaction_id"] for row in rows_of(output, "traces.jsonl")]
     assert sorted(traced) == sorted(row["interaction_id"] for row in rows), "none is lost, none is there twice"
 
@@ -120,6 +124,7 @@ def test_ctrl_c_stops_a_ray_of_our_own_and_resume_goes_on_without_it(tmp_path: P
     data, log, output = dataset(tmp_path, 8, crash_at=2), tmp_path / "log.txt", tmp_path / "out"
     options = arguments(tmp_path, data, "WaitingAgent")
     environment = {"FAKE_AGENT_MENDED": str(tmp_path / "mended"), "FAKE_AGENT_LOG": str(log)}
+
     with started([*options, "--ray", "--workers", "2", "--worker-cpus", "0.5", "--mock-kg"], **environment) as driver:
         wait_until_answered(output, driver, 6)  # the other worker waits
         family = descendants(driver.pid)
@@ -128,15 +133,19 @@ def test_ctrl_c_stops_a_ray_of_our_own_and_resume_goes_on_without_it(tmp_path: P
         )
         driver.send_signal(signal.SIGINT)
         _, err = driver.communicate(timeout=60)
+
     assert driver.returncode == EXIT_INTERRUPTED
     assert err.strip().endswith(f"kept in {output}. Continue with --resume and the same arguments")
+
     wait_until_gone(family)
 
     (tmp_path / "mended").touch()
     code, _, err = run([*options, "--mock-kg", "--resume"], **environment)
     assert (code, err) == (0, "")
+
     answers = ["word0", "word1", "crash", *(f"word{number}" for number in range(3, 8))]
     assert [row["prediction"] for row in rows_of(output)] == answers
+
     asked = [row["query"] for row in read_rows(data)]
     assert sorted(set(log.read_text().splitlines())) == sorted(asked)
     assert len(log.read_text().splitlines()) <= len(asked) + 2, "only the interrupted batch was asked again"

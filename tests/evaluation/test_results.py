@@ -36,6 +36,7 @@ def test_counts_of_a_batch_are_counted_once() -> None:
     assert metrics_table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
     assert results["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
     assert "tokens: 2,000,000 read, 20,000 written\n" in results_footer(results, Path("run"))
+
     none = summarise(RECORDS, {}, {})
     assert "out of time" not in metrics_table(none)
     assert "tokens" not in results_footer(none, Path("run"))
@@ -90,6 +91,7 @@ def test_the_gates_have_a_block_of_their_own() -> None:
     ]
     block = metrics_table(summarise(records, {}, {})).split("\n\n")[1].splitlines()
     titles = "gates effect 95 % interval n right lost wrong saved missing unknown closed"
+
     assert " ".join(block[0].split()) == titles
     assert block[1].split()[:3] == ["domain", "finance", "+0.333"]
     assert block[1].split()[-6:] == ["3", "0", "1", "0", "1", "2"], "of one of the four questions nothing is known"
@@ -141,6 +143,7 @@ def test_effects_are_counted_by_question() -> None:
         ]
     )
     counts = ("fired", "right_lost", "wrong_saved", "missing", "unknown", "questions", "score_effect")
+
     assert {name: tuple(effect[count] for count in counts) for name, effect in effects.items()} == {
         "class": (4, 1, 1, 1, 1, 8, 0),
         "sure": (1, 0, 1, 0, 0, 9, pytest.approx(1 / 9)),

@@ -48,7 +48,9 @@ def measured(query: str, gold: str, *texts: str, prediction: str = "i don't know
         ("who built the orle mill?", "Bo Lind", (OTHER, MILL), None, 0.0),
     ],
 )
-def test_where_the_answer_is(query: str, gold: str, texts: tuple[str, ...], rank: int | None, share: float) -> None:
+def test_rank_and_share_are_of_the_passages_that_hold_the_answer(
+    query: str, gold: str, texts: tuple[str, ...], rank: int | None, share: float
+) -> None:
     fields = measured(query, gold, *texts)
     assert (fields["answer_rank"], fields["passages_with_answer"]) == (rank, share)
     assert fields["answer_in_context"] is (rank is not None)
@@ -172,6 +174,7 @@ def test_the_summary_has_one_line_and_older_runs_have_none(tmp_path: Path) -> No
     )
     assert line in results_footer(results, tmp_path).splitlines()
     assert retrieval_line(summarise([record(0, "correct")], {}, {})) == ""
+
     del results["retrieval"]
     assert "retrieval:" not in results_footer(results, tmp_path)
 

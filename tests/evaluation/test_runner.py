@@ -132,11 +132,14 @@ def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkey
     assert re.search(r"\d+ cores, .+, \d+ GiB", origin["machine"])
     assert origin["command"] == "crag evaluate --preset cpu --kg-url http://graph:8000 --set 'a b=1'"
     assert "commit" not in origin
+
     file = tmp_path / "file"
     file.write_text("one", encoding="utf-8")
     for words in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "first"]):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.example", *words], check=True)
+
     clean = describe_origin([])["commit"]
     assert re.fullmatch(r"[0-9a-f]{12}", clean)
+
     file.write_text("two", encoding="utf-8")
     assert describe_origin([])["commit"] == f"{clean} with changes"

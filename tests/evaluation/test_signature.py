@@ -19,7 +19,7 @@ from crag.evaluation.signature import (
 from crag.settings import load_settings
 
 
-def test_dataset_hash_is_of_the_content(tmp_path: Path) -> None:
+def test_the_hash_of_a_data_set_depends_on_its_content_alone(tmp_path: Path) -> None:
     contents = {"a.jsonl": b"content", "b.jsonl": b"content", "c.jsonl.part1": b"cont", "c.jsonl.part2": b"ent"}
     for name, content in {**contents, "d.jsonl": b"Content"}.items():
         (tmp_path / name).write_bytes(content)

@@ -15,12 +15,11 @@ from typing import Any
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.queries import BATCH_KEYS
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.graph import open_knowledge_graph
 from crag.pipeline.agent import CragAgent
-from crag.settings import ScriptedEngine, load_settings
+from crag.settings import KG_VARIABLE, ScriptedEngine, load_settings
 from crag.web import WebPath
 
 BATCH, BATCHES, WARM = 8, 50, 15
@@ -49,7 +48,7 @@ def agent_of(model: Moody) -> Iterator[CragAgent]:
     """The preset `scripted`: everything is real but the language model."""
     settings = load_settings("scripted", [])
     with mock_graph() as graph:
-        os.environ[GRAPH_VARIABLE] = graph
+        os.environ[KG_VARIABLE] = graph
         knowledge = open_knowledge_graph(settings.knowledge_graph, model, None)
         made = CragAgent(settings, model, WebPath(settings.web, None, None, model), knowledge_graph=knowledge)
         made.warm_up()
@@ -93,6 +92,7 @@ def ask(agent: CragAgent, model: Moody) -> None:
     rows, dice = list(read_rows(Path("data/sample/questions.jsonl"))), Random(2)
     met: Counter[str] = Counter()
     silent, memory = 0, list[float]()
+
     for number in range(BATCHES):
         fault = dice.choice(FAULTS)
         chosen = dice.choices(rows, k=BATCH)
@@ -105,6 +105,7 @@ def ask(agent: CragAgent, model: Moody) -> None:
         silent += sum(answer.text == I_DONT_KNOW for answer in answers)
         met[fault] += 1
         memory += [megabytes()] if number >= WARM else []
+
     assert set(met) == set(FAULTS)
     assert 0 < silent < BATCH * BATCHES
     assert median(memory[-10:]) - median(memory[:10]) < MOST_GROWTH, memory

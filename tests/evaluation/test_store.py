@@ -42,19 +42,23 @@ def traced(folder: Path) -> list[str]:
 def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
     whole = filled(tmp_path)
     path, half = tmp_path / PREDICTIONS, len(whole) // 2
+
     for length in (*range(1, len(whole), 37), half, len(whole) - 1):
         path.write_bytes(whole[:length])
         finished = ["id0", "id1"] if length >= half else []
         read = SavedRun.read(tmp_path)
         assert [key.interaction_id for key in read.records] == [key.interaction_id for key in read.traces] == finished
         assert path.read_bytes() == whole[:length], "reading changes nothing"
+
         store = opened(tmp_path, resume=True)
         assert names(store) == finished, "the torn batch is asked again as a whole"
         assert path.read_bytes() == (whole[:half] if finished else b"")
         assert traced(tmp_path) == finished
+
         store.append([record(number, "correct", 2) for number in ((2, 3) if finished else (0, 1, 2, 3))], [])
         store.close()
         assert path.read_bytes() == whole
+
         (tmp_path / TRACES).write_text("".join(json.dumps(place(number)) + "\n" for number in range(4)))
 
 
@@ -130,7 +134,7 @@ def test_a_finished_run_is_in_the_order_of_the_questions(tmp_path: Path) -> None
     assert store.run.questions == 5
 
 
-def test_folders_that_are_no_run() -> None:
+def test_a_folder_that_is_not_there_or_cannot_be_made_is_an_error() -> None:
     with pytest.raises(DatasetError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
         SavedRun.read(Path("/proc/none/run"))
     with pytest.raises(DatasetError, match="cannot be written"):

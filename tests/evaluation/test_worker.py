@@ -51,14 +51,18 @@ def batch(*queries: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("given", [["a"], ["a", "b", "c"], "ab", ("a", "b"), 5, ["a", None], [["a"], "b"]])
-def test_answers_that_the_evaluator_could_not_use(given: object, odd: Callable[..., InProcessWorker]) -> None:
+def test_answers_that_the_evaluator_could_not_use_are_the_batchs_error(
+    given: object, odd: Callable[..., InProcessWorker]
+) -> None:
     result = odd(given=given).answer(batch("a", "b"), 1)
     assert result.answers is None
     assert result.error == f"batch_generate_answer must return a list of 2 strings, one per question; found {given!r}"
 
 
 @pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
-def test_batch_sizes_that_the_evaluator_refuses(size: object, odd: Callable[..., InProcessWorker]) -> None:
+def test_batch_sizes_that_the_evaluator_refuses_are_refused_here_too(
+    size: object, odd: Callable[..., InProcessWorker]
+) -> None:
     with pytest.raises(AgentStartError) as caught:
         odd(size=size)
     assert str(caught.value).endswith(f"must return a whole number from 1 to 16, found {size!r}")
@@ -106,13 +110,16 @@ def test_pages_that_nobody_can_read_are_reported_in_a_line_that_says_what_to_do(
     agent = InProcessWorker(AgentSpec(environment={PRESET_VARIABLE: "scripted"}))
     with pytest.raises(AgentStartError) as caught:
         agent.wait_until_ready()
+
     (line,) = str(caught.value).splitlines()
     assert line.startswith("the processes that read pages cannot start (")
     assert reason in line
     assert "web.extract.workers=0 (with --set, or in CRAG_SETTINGS)" in line
+
     monkeypatch.setenv(OVERRIDES_VARIABLE, "web.extract.workers=0")
     agent.wait_until_ready()
     assert len(agent.answer(batch("who?"), 1).answers or ()) == 1
+
     agent.stop()
 
 
@@ -142,7 +149,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started
         ("StuckAgent", 0.1, r"not built within 0\.1 seconds"),
     ],
 )
-def test_an_agent_that_cannot_be_built(started: Started, name: str, startup_seconds: float, message: str) -> None:
+def test_an_agent_that_cannot_be_built_is_one_error_with_the_reason(
+    started: Started, name: str, startup_seconds: float, message: str
+) -> None:
     with pytest.raises(AgentStartError, match=message):
         started(name, startup_seconds)
 
@@ -167,14 +176,28 @@ def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Star
 # --- an agent's own file ----------------------------------------------------------------------------------------------
 
 
+AGENT_OF_KIT = """
+from evaluation.words import WORD
+from beside import more
+
+
+class Base:
+    def get_batch_size(self):
+        return 2
+
+    def batch_generate_answer(self, batch):
+        from agents.late import again
+
+        return [f"{WORD} {more} {again}"] * len(batch["query"])
+"""
+
+
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder like the kit of 2024: its packages have the names of ours, and no `__init__.py`."""
     for name, text in {
         "models/user_config.py": "from models.base import Base as UserModel\n",
-        "models/base.py": "from evaluation.words import WORD\nfrom beside import more\n\n\nclass Base:\n"
-        "    def get_batch_size(self):\n        return 2\n\n    def batch_generate_answer(self, batch):\n"
-        "        from agents.late import again\n\n        return [f'{WORD} {more} {again}'] * len(batch['query'])\n",
+        "models/base.py": AGENT_OF_KIT,
         "models/beside.py": "more = 'own'\n",
         "evaluation/__init__.py": "",
         "evaluation/words.py": "WORD = 'my'\n",
@@ -182,6 +205,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -55,17 +55,23 @@ def dates() -> Iterator[tuple[str, str]]:
     """Every full or partial date of the graph with its place."""
     for film in table("movie/movie_db.json").values():
         yield film["title"], film.get("release_date", "2000")
+
     for person in table("movie/person_db.json").values():
         yield person["name"], person.get("birthday", "2000")
+
     for name, artist in table("music/artist_dict_simplified.json").items():
         yield name, artist["birth_date"]
         yield name, artist["end_date"] or "2000"
+
     for name, song in table("music/song_dict_simplified.json").items():
         yield name, song["date"]
+
     for rank, entries in table("music/rank_dict_hot100.json").items():
         yield from ((rank, entry["Date"]) for entry in entries)
+
     for match in table("sports/soccer_team_match_stats.json"):
         yield match["game"], match["date"]
+
     for game in table("sports/nba_game.json"):
         yield game["matchup_home"], game["game_date"].removesuffix(" 00:00:00")
 
@@ -79,6 +85,7 @@ def test_dates_exist() -> None:
 def test_tickers_of_all_tables_are_listed_and_days_are_trading_days() -> None:
     for name in ("price", "detailed_price", "dividend", "info", "marketcap"):
         assert set(table(f"finance/finance_{name}.json")) <= set(tickers()), name
+
     prices, dividends = table("finance/finance_price.json"), table("finance/finance_dividend.json")
     for ticker, days in [*prices.items(), *dividends.items()]:
         assert list(days) == sorted(days)
@@ -86,7 +93,9 @@ def test_tickers_of_all_tables_are_listed_and_days_are_trading_days() -> None:
             found = DAY_KEY.fullmatch(key)
             assert found, key
             assert date.fromisoformat(found[1]).weekday() < 5, (ticker, key)
+
     assert sum(len(days) >= 5 for days in prices.values()) >= 7
+
     for days in prices.values():
         for row in days.values():
             assert row.get("Low", 0) <= min(row["Close"], row.get("Open", row["Close"]))

@@ -18,6 +18,7 @@ COMMAND = [sys.executable, "-m", "crag", "graph", "serve"]
 
 def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -> None:
     command = [*COMMAND, "--port", "0", "--data", str(write_graph(tmp_path))]
+
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -34,6 +35,7 @@ def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -
             output, errors = process.communicate(timeout=300)
         finally:
             process.kill()
+
     assert (output, errors) == ("", "")
     assert process.returncode == -signal.SIGTERM
 
@@ -50,6 +52,7 @@ def test_what_cannot_be_served_is_one_line_on_stderr(tmp_path: Path, capsys: pyt
 def test_it_stops_with_the_program_that_started_it(tmp_path: Path) -> None:
     command = [*COMMAND, "--port", "0", "--data", str(write_graph(tmp_path)), "--stop-with-stdin"]
     pipe = subprocess.PIPE
+
     with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -38,6 +38,7 @@ def test_a_recorded_reply_comes_again(real: Client, call: dict[str, Any]) -> Non
     fields = inspect.signature(ANSWERS[path]).parameters
     served = real.ask(path, **dict(zip(fields, call["args"], strict=False)))
     expected = (call["response"] if call["parsed"] else cut_short(call["response"]))["result"]
+
     if call["endpoint"] in OTHER_NAMES:
         assert len(served) == len(expected) == 10
         assert shared(served, expected) == shared(expected, served) != []

@@ -14,6 +14,7 @@ def test_places_and_ties_are_those_of_rank_bm25() -> None:
     ]
     index = WordIndex([" ".join(document) for document in documents])
     official = BM25Okapi(documents)
+
     for _ in range(60):
         query = ["the", *choose.choices([*vocabulary, "unknown"], k=3)]
         scores = np.round(official.get_scores(query), 9)

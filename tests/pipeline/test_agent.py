@@ -59,7 +59,7 @@ def questions_of(
     return batch_of(questions, found if pages is None else pages)
 
 
-def asked(agent: CragAgent) -> tuple[Answer, Trace]:
+def ask_about_rain_man(agent: CragAgent) -> tuple[Answer, Trace]:
     """The answer to the question about Rain Man, and its trace."""
     (answer,), (trace,) = agent.answer_batch(questions_of())
     return answer, trace
@@ -177,10 +177,10 @@ class UnreadableTable(PublicData):
 )
 def test_a_source_that_hangs_or_fails_costs_no_answer(source: dict[str, Any], event: str) -> None:
     agent = agent_of(settings_with(seconds_per_query=16), **source)
-    answer, trace = asked(agent)
+    answer, trace = ask_about_rain_man(agent)
     assert answer.text == "Barry Levinson"
-    assert any(event in said for said in trace.events)
-    assert asked(agent)[0].text == "Barry Levinson"
+    assert any(event in entry for entry in trace.events)
+    assert ask_about_rain_man(agent)[0].text == "Barry Levinson"
 
 
 CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(QUESTIONS))

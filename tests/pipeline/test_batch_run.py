@@ -23,7 +23,7 @@ def run_of(size: int, seconds: float = 60) -> BatchRun:
     return BatchRun(queries, BatchClock(seconds, 0, {"generate": 1}))
 
 
-def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
+def run_step(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
     """The kept results of a step that does what a function does with the numbers of the questions."""
     results: dict[int, Any] = {}
 
@@ -49,13 +49,13 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(
 ) -> None:
     run = run_of(4)
 
-    def work(some: Sequence[int]) -> list[str]:
-        if 2 in some:
+    def work(numbers: Sequence[int]) -> list[str]:
+        if 2 in numbers:
             raise error
-        return ["fine"] * len(some)
+        return ["fine"] * len(numbers)
 
     with caplog.at_level(logging.CRITICAL):
-        results = kept(run, work)
+        results = run_step(run, work)
     assert results == {0: "fine", 1: "fine", 3: "fine"}
     assert "divided by zero" in run.cases[2].fault
     assert "was run alone" in run.cases[0].trace.events[0]
@@ -67,14 +67,14 @@ def test_questions_tried_alone_share_one_time_limit(
     monkeypatch.setattr(isolation, "GRACE_SECONDS", 0.1)
     run = run_of(16, seconds=0.5)
 
-    def work(some: Sequence[int]) -> Sequence[int]:
-        if len(some) > 1:
+    def work(numbers: Sequence[int]) -> Sequence[int]:
+        if len(numbers) > 1:
             raise ValueError("not as a batch")
         threading.Event().wait()
-        return some
+        return numbers
 
     with caplog.at_level(logging.CRITICAL):
-        assert kept(run, work) == {}
+        assert run_step(run, work) == {}
     assert len(run.finish()[0]) == 16
 
 
@@ -109,7 +109,7 @@ def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None
     for case in run.cases[:2]:
         case.lookup = Lookup(calls=("get_movie",), statuses=(Status.KG_DOWN,))
     settled = [abstain("nothing found"), Answer("x", Decision.ANSWERED, "web", "pages"), abstain("unsure")]
-    kept(run, lambda some: [settled[number] for number in some])
+    run_step(run, lambda numbers: [settled[number] for number in numbers])
     answers, traces = run.finish()
     assert [trace.lost for trace in traces] == [Lost.GRAPH, None, None]
     assert answers[0].reason == "the knowledge graph did not reply; nothing found"
@@ -118,15 +118,15 @@ def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None
 def test_a_lost_answer_names_the_fault_and_the_line_of_it(caplog: pytest.LogCaptureFixture) -> None:
     run = run_of(2)
 
-    def own_source(some: Sequence[int]) -> Sequence[str]:
-        if 1 in some:
+    def own_source(numbers: Sequence[int]) -> Sequence[str]:
+        if 1 in numbers:
             raise KeyError("capital")
-        return ["fine"] * len(some)
+        return ["fine"] * len(numbers)
 
     with caplog.at_level(logging.CRITICAL):
-        kept(run, own_source)
+        run_step(run, own_source)
     line = own_source.__code__.co_firstlineno + 2
-    kept(run, lambda some: [abstain("the model does not know") for _ in some])
+    run_step(run, lambda numbers: [abstain("the model does not know") for _ in numbers])
     answers, traces = run.finish()
     cause = f"generate failed: KeyError: 'capital', in test_batch_run.py, line {line}"
     assert answers[1].reason == f"{cause}; the model does not know"

@@ -9,10 +9,10 @@ import pytest
 from crag.answering import CaseView, Check, ConfidenceModel, Draft, Feature, LogisticModel
 from crag.core.contracts import I_DONT_KNOW, Answer, Classification, Query, Route, Trace
 from crag.core.deadline import Deadline
-from crag.engines.llm import LanguageModel
 from crag.router import QuestionRouter
 from crag.settings import Settings, load_settings
 from tests.pipeline.asking import agent_of, ask, page
+from tests.toml_text import toml_table
 
 QUESTION = "who directed rain man?"
 PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
@@ -41,15 +41,15 @@ class OwnCheck(Check):
 
 
 def settings_of(replies: Mapping[str, str], *overrides: str) -> Settings:
-    table = ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in replies.items())
-    lines = [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *overrides]
+    lines = [f"language_model.replies = {toml_table(replies)}", "web.extract.workers = 0", *overrides]
     if any("'class'" in line for line in overrides):
         lines.append("router = {engine = 'encoder', classifiers = ['not loaded']}")
     return load_settings("scripted", lines)
 
 
-def asked(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
-    agent = agent_of(settings, model, Classified(false_premise))
+def ask_with(settings: Settings, false_premise: float = 0.1) -> tuple[Answer, Trace]:
+    """The answer to the question from its page, and its trace."""
+    agent = agent_of(settings, None, Classified(false_premise))
     try:
         return ask(agent, QUESTION, PAGE)
     finally:
@@ -67,7 +67,7 @@ def calibrated(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(("replies", "withheld"), [({QUESTION: "Barry Levinson"}, "Barry Levinson"), ({}, I_DONT_KNOW)])
 def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld(replies: dict[str, str], withheld: str) -> None:
-    answer, trace = asked(settings_of(replies, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
+    answer, trace = ask_with(settings_of(replies, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
     assert answer.text == I_DONT_KNOW
     assert [firing.withheld for firing in trace.gates] == [withheld]
     assert trace.answer == answer
@@ -75,7 +75,7 @@ def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld(replies: di
 
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])
 def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path, said: str, given: bool) -> None:
-    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path)))
+    answer, trace = ask_with(settings_of({QUESTION: said}, calibrated(tmp_path)))
     assert answer.text == (said if given else I_DONT_KNOW)
     (candidate,) = trace.candidates
     assert candidate.text == said

@@ -79,7 +79,7 @@ class Classified(QuestionRouter):
         return [route for _ in queries]
 
 
-class Told(NoKnowledgeGraph):
+class FixedGraph(NoKnowledgeGraph):
     """A graph that says the same about every question."""
 
     def __init__(self, lookup: Lookup) -> None:
@@ -192,7 +192,7 @@ def test_a_broken_graph_path_and_a_stuck_web_path_cost_answers_but_no_time() -> 
 
 
 def test_a_stuck_web_path_does_not_hold_up_what_the_graph_knows() -> None:
-    with agent_with(Told(FOUND), web=StuckWeb, seconds=SECONDS_IF_STUCK) as agent:
+    with agent_with(FixedGraph(FOUND), web=StuckWeb, seconds=SECONDS_IF_STUCK) as agent:
         assert ask(agent)[0][0].text == FROM_GRAPH
 
 
@@ -234,7 +234,7 @@ class MuteAboutTheGraph(ScriptedLanguageModel):
 
 def test_a_fault_in_answering_from_the_graph_falls_back_to_the_web() -> None:
     model = MuteAboutTheGraph(ScriptedEngine(engine="scripted", replies=replies()))
-    with agent_with(Told(FOUND), model=model) as agent:
+    with agent_with(FixedGraph(FOUND), model=model) as agent:
         for answer, trace in ask(agent):
             assert (answer.text, answer.source) == (FROM_WEB, "web")
             assert any("CUDA error" in event for event in trace.events)
@@ -272,7 +272,7 @@ def test_calls_that_cannot_be_read_go_to_the_web(shipped_graph: str) -> None:
 @pytest.mark.parametrize("lookup", [FOUND, NOTHING])
 def test_a_domain_of_the_graph_alone_is_never_answered_from_the_web(policy: str, lookup: Lookup) -> None:
     said = replies(from_graph=I_DONT_KNOW)
-    with agent_with(Told(lookup), said, source_policy=policy, graph_only_domains=["movie"]) as agent:
+    with agent_with(FixedGraph(lookup), said, source_policy=policy, graph_only_domains=["movie"]) as agent:
         ((answer, trace), _) = ask(agent)
     assert (answer.text, answer.source) == (I_DONT_KNOW, "knowledge graph")
     assert "answer" not in trace.generations
@@ -324,7 +324,7 @@ def test_only_a_question_about_certain_days_can_be_about_no_game(shipped_graph: 
 
 def test_a_value_of_the_graph_is_the_answer_and_the_trace_tells_what_was_computed() -> None:
     value = replace(FOUND, direct_answer="4.11", direct_reason="computed 502.3 - 498.19")
-    with agent_with(Told(value), replies(I_DONT_KNOW)) as agent:
+    with agent_with(FixedGraph(value), replies(I_DONT_KNOW)) as agent:
         ((answer, trace), _) = ask(agent)
     assert answer.text == "4.11"
     assert any("502.3 - 498.19" in event for event in trace.events)

@@ -44,6 +44,7 @@ ASK = ["ask", "who directed the godfather?", "--preset", "cpu", *SMALL]
 def test_cpu_answers_without_torch_asks_for_no_name_and_writes_nothing(tmp_path: Path) -> None:
     if not (cache_folder() / "smollm2-135m-instruct").is_dir():
         pytest.skip("the weights are not fetched")
+
     (tmp_path / "recorder.c").write_text(RECORDER, encoding="utf-8")
     recorder, asked, home = tmp_path / "recorder.so", tmp_path / "asked", tmp_path / "home"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", recorder, tmp_path / "recorder.c", "-ldl"], check=True)
@@ -56,6 +57,7 @@ def test_cpu_answers_without_torch_asks_for_no_name_and_writes_nothing(tmp_path:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
     names = set(asked.read_text(encoding="utf-8").split()) if asked.exists() else set()
     assert names <= {"localhost", "127.0.0.1"}
     assert not list(home.rglob("*"))

@@ -65,7 +65,7 @@ def ask_beside(model: WatchedModel) -> threading.Thread:
     return thread
 
 
-def hung(gate: Gate) -> WatchedModel:
+def hanging_model(gate: Gate) -> WatchedModel:
     """A model with a call inside that does not end."""
     model = WatchedModel(Engine(gate))
     ask_beside(model)
@@ -73,7 +73,7 @@ def hung(gate: Gate) -> WatchedModel:
     return model
 
 
-def said(model: WatchedModel, seconds: float = LONG) -> str:
+def reply_of(model: WatchedModel, seconds: float = LONG) -> str:
     """What the model replies in that time, or why it does not."""
     (generation,) = model.generate([REQUEST], Deadline(seconds))
     return generation.text or generation.error or ""
@@ -92,14 +92,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_an_engine_that_hangs_is_waited_for_once_and_used_again_when_its_call_ends(gate: Gate) -> None:
-    model = hung(gate)
+    model = hanging_model(gate)
     assert model.begin_batch() == [STUCK]
-    assert [said(model), said(model)] == [STUCK, STUCK]
+    assert [reply_of(model), reply_of(model)] == [STUCK, STUCK]
     assert model.count_tokens("two words") == 2, "counting needs no engine"
     gate.open.set()
     while model.begin_batch():
         time.sleep(0.01)
-    assert said(model) == ANSWER
+    assert reply_of(model) == ANSWER
 
 
 # --- the agent --------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Valued(NoKnowledgeGraph):
 
 @pytest.mark.usefixtures("impatient")
 def test_what_needs_no_model_is_answered_while_the_model_hangs(gate: Gate) -> None:
-    model = hung(gate)
+    model = hanging_model(gate)
     answer, trace = ask(agent_with(model, knowledge_graph=Valued()), LONG)
     assert (answer.text, answer.source) == (ANSWER, "knowledge graph")
     assert STUCK in trace.events
@@ -165,10 +165,12 @@ def test_while_an_encoder_hangs_questions_are_answered_without_it(gate: Gate) ->
     call = threading.Thread(target=cross.score, args=([("a", "b")],), daemon=True)
     call.start()
     assert gate.entered.wait(LONG)
+
     for _ in range(2):
         answer, trace = ask(agent, LONG)
         assert answer.text == ANSWER
         assert "cross_encoder" not in trace.passages[0].scores
+
     gate.open.set()
     call.join(LONG)
     assert ask(agent, LONG)[1].passages[0].score == 0.5

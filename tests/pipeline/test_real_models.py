@@ -54,6 +54,7 @@ def test_real_models_answer_a_batch_with_complete_traces(agent: UserAgent) -> No
     answers = agent.batch_generate_answer(batch)
     assert len(answers) == 4
     assert all(answer and "\n" not in answer for answer in answers)
+
     for trace in agent.last_traces:
         record = json.loads(json.dumps(trace.to_dict()))
         assert record["pages_read"] > 0
@@ -89,10 +90,12 @@ def vllm_server() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
+
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(locate(SMALL))]
     options = ["--served-model-name", "small", "--dtype", "float32", "--max-model-len", "4096", "--enforce-eager"]
     environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"}
     address = f"http://127.0.0.1:{port}"
+
     with subprocess.Popen([*command, *options, "--port", str(port)], env=environment) as process:
         try:
             until = time.monotonic() + START_SECONDS
@@ -159,7 +162,9 @@ def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: p
             answers = agent.batch_generate_answer(batch_of(3))
         finally:
             agent.close()
+
     assert len(answers) == 3
+
     for trace in agent.last_traces:
         assert trace.generations["answer"].finish_reason in {"stop", "length"}
         assert trace.tokens["prompt"] > 300

@@ -1,6 +1,5 @@
 """The evaluator's interface, as the evaluator uses it."""
 
-import json
 import os
 import pkgutil
 import subprocess
@@ -17,6 +16,7 @@ from crag.engines.llm import EngineUnavailableError
 from crag.evaluation.datasets import read_rows
 from crag.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from crag.weights.manifest import WeightsMissingError, locate
+from tests.toml_text import toml_table
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -26,6 +26,7 @@ def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer) -
     size = model.get_batch_size()
     judged: list[tuple[str, str]] = []
     names = ("interaction_id", "query", "search_results", "query_time", "answer")
+
     for start in range(0, len(rows), size):
         some = rows[start : start + size]
         batch = {name: [row[name] for row in some] for name in names}
@@ -34,6 +35,7 @@ def evaluate(model: Any, rows: Sequence[dict[str, Any]], tokenizer: Tokenizer) -
         for _, answer in zip(right, given, strict=True):
             ids = tokenizer.encode(answer, add_special_tokens=False).ids[:75]
             judged.append((tokenizer.decode(ids).strip(), answer))
+
     return judged
 
 
@@ -46,14 +48,15 @@ def test_a_loop_like_the_starter_kits_gets_an_answer_to_each_question_that_its_c
         tokenizer = Tokenizer.from_file(str(locate("llama-2-tokenizer") / "tokenizer.json"))
     except WeightsMissingError as error:
         pytest.skip(str(error))
+
     monkeypatch.setenv(PRESET_VARIABLE, "scripted")
     replies = {"abba": "agnetha, björn, benny and anni-frid", "ticker": "DIS and so on " * 60}
-    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
-    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {{{table}}}")
+    monkeypatch.setenv(OVERRIDES_VARIABLE, f"batch_size = 4\nlanguage_model.replies = {toml_table(replies)}")
     model = pkgutil.resolve_name(name)()
     judged = evaluate(model, list(read_rows(REPOSITORY / "data/sample/questions.jsonl", 6)), tokenizer)
     model.close()
     predictions = [prediction for prediction, _ in judged]
+
     assert predictions[2] == replies["abba"]
     assert predictions[3].startswith("DIS and so on DIS")
     assert all(cut == given for cut, given in judged)
@@ -85,5 +88,6 @@ def test_import_is_quick_and_quiet_and_needs_no_network() -> None:
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, timeout=120, cwd=REPOSITORY, env=environment
     )
+
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""

@@ -84,6 +84,7 @@ def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) ->
         'extends = "../base.toml"\ntuned = false\n[language_model]\nengine = "scripted"\n', encoding="utf-8"
     )
     cpu, settings = load_settings("cpu", []), load_settings(mine, ["answering.max_new_tokens = 8"])
+
     assert (settings.answering.word_limit, settings.answering.max_new_tokens) == (7, 8)
     assert settings.answering.prompt == cpu.answering.prompt
     assert settings.language_model == ScriptedEngine(engine="scripted"), "another engine has keys of its own"
@@ -113,8 +114,10 @@ def test_without_adapters_the_table_untuned_comes_before_ones_own_changes(tmp_pa
     tuned, untuned = load_settings(mine, []).answering, load_settings(mine, ["tuned=false"]).answering
     assert (tuned.prompt, tuned.word_limit, tuned.confidence is None) == ("basic", 20, False)
     assert (untuned.prompt, untuned.word_limit, untuned.confidence) == ("controlled", 9, None)
+
     lines = ["answering.prompt=reader", "tuned=false"]
     assert load_settings(mine, lines).answering.prompt == "reader", "in any order"
+
     mine.write_text(f"tuned = false\n{mine.read_text()}", encoding="utf-8")
     assert (read_preset(str(mine)) or {})["answering"]["prompt"] == "controlled", "for what looks for weights, too"
 

@@ -37,7 +37,7 @@ def test_the_remedy_of_a_share_that_does_not_fit_fits(preset: str, share: float,
     assert not plan_gpus(planned(preset, f"{key}={advised[1]}")).problems
 
 
-def test_a_card_that_is_not_there() -> None:
+def test_a_device_beyond_the_cards_is_a_problem_with_a_remedy() -> None:
     ((key, problem, _),) = plan_gpus(planned("submission"), cards=3).problems
     assert (key, "GPU 3, but there are only 3" in problem) == ("cross_encoder", True)
 
@@ -63,8 +63,10 @@ def test_the_graph_takes_time_and_what_prompts_share_is_read_once_and_a_processo
         for each, graph in ((settings, False), (settings, True), (uncached, True))
     )
     calls = "calls: read 16,800 of 32,000 tokens, write 128"
+
     assert set(graph) - set(alone) == {calls, "the graph's server (assumed)"}
     assert calls.replace("16,800", "32,000") in other, "transformers reads shared beginnings again"
+
     with pytest.raises(UserError, match="does not run a model"):
         place_language_model(planned("cpu"), plan_gpus(planned("cpu")), 0)
 

@@ -83,6 +83,7 @@ def test_an_unknown_preset_is_refused_and_the_known_ones_listed_before_anything_
         "typo",
     ]  # -S: no site-packages
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
     assert done.returncode == 2
     assert "db3_task1" in done.stderr
     assert "'active'" not in done.stderr

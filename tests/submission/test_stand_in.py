@@ -108,6 +108,7 @@ def test_in_one_batch_each_request_gets_the_text_of_its_own_adapter(
     requests = [GenerationRequest(hi, adapter=each, max_tokens=16) for each in asked]
     texts = [generation.text for generation in model.generate(requests, Deadline(600))]
     model.close()
+
     assert [t for t, a in zip(texts, asked, strict=True) if a] == [reply_of(a) for a in asked if a]
     assert texts[0] == texts[3]
     assert texts[0] not in map(reply_of, engine.adapters)
@@ -134,6 +135,7 @@ def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, dict[str, bool]], 
     for file in ("crag/presets/nec.toml", "crag/weights/manifest.toml", *recipes):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_bytes((ROOT / file).read_bytes())
+
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "weights").symlink_to(to)
     report = run_check("weights", Subject(tmp_path, None, "nec"))

@@ -76,10 +76,12 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     shutil.copytree(subject.pushed, pushed, symlinks=True)
     weights = tmp_path_factory.mktemp("stand-ins")
     settings = load_settings(PRESET, [])
+
     try:
         make_stand_ins(settings.model_dump(), weights, repository=ROOT)
     except WeightsMissingError as error:
         pytest.skip(str(error))
+
     if (weights / "models").is_dir():
         shutil.copytree(weights / "models", pushed / "models", dirs_exist_ok=True)
 

@@ -10,7 +10,7 @@ from crag.commands.train.adapters import main
 from crag.core.places import REPOSITORY
 from crag.settings import load_settings
 from crag.training.adapters import longest_example, served_folder
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 
 
 @pytest.fixture
@@ -41,26 +41,38 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if " -m " in line]
 
 
+def values_of(option: str, command: list[str]) -> list[str]:
+    """What follows the option, each time that the command has it."""
+    return [command[index + 1] for index, word in enumerate(command) if word == option]
+
+
+def value_of(option: str, command: list[str]) -> str:
+    """What follows the option, where the command has it first."""
+    return values_of(option, command)[0]
+
+
 def test_a_dry_run_shows_the_steps_with_the_presets_own_cards_or_on_the_chosen_device(
     questions: Path, writer_rows: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What the steps make of real files: test_from_public_files."""
     preset = tmp_path / "mine.toml"
     preset.write_text('extends = "db3_task23"\nlanguage_model.model = "llama-mine"\n', encoding="utf-8")
-    given = arguments(
+    command = arguments(
         "kg_answerer", questions, "--base-preset", str(preset), "HOLD_OUT=1/5", "SERVING=other/python", "FOLDS=1"
     )
+
     for device, placed in ((None, []), ("cuda:0", ["device=cuda:0"]), ("cpu", ["device=cpu"])):
-        assert main([*given, *(["--set", f"device={device}"] if device else [])]) == 0
+        assert main([*command, *(["--set", f"device={device}"] if device else [])]) == 0
         run, labels, prompts, tuning = commands(capfd.readouterr().out)
-        for command, option in ((run, "--preset"), (labels, "--judge-preset"), (prompts, "--preset")):
-            assert command[command.index(option) + 1] == str(preset)
-            assert [word.replace('"', "") for word in command if "device=" in word] == placed
+        for step, option in ((run, "--preset"), (labels, "--judge-preset"), (prompts, "--preset")):
+            assert value_of(option, step) == str(preset)
+            assert [word.replace('"', "") for word in step if "device=" in word] == placed
         assert run[0] == labels[0] == prompts[0] == "other/python"
         assert 'base="llama-mine"' in tuning, "what is tuned is what the preset serves"
-        assert tuning[tuning.index("--device") + 1] == ("cpu" if device == "cpu" else "cuda")
-        assert tuning[tuning.index("--hold-out") + 1] == "1/5"
+        assert value_of("--device", tuning) == ("cpu" if device == "cpu" else "cuda")
+        assert value_of("--hold-out", tuning) == "1/5"
         assert ("quantise=none" in tuning) is (device == "cpu"), "4 bits need a GPU"
+
     assert not (tmp_path / "work").exists()
 
 
@@ -68,27 +80,29 @@ def test_kg_answerer_learns_from_calls_of_writers_that_were_tuned_without_its_qu
     questions: Path, writer_rows: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments("kg_answerer", questions, "--base-preset", "submission", "HOLD_OUT=1/5", "FOLDS=3")) == 0
-    words = commands(capfd.readouterr().out)
-    asked, writers, runs = words[:9:3], words[1:9:3], words[2:9:3]
-    labels, _, tuning = words[9:]
-    for number, (select, writer, run) in enumerate(zip(asked, writers, runs, strict=True), start=1):
-        assert select[select.index("--fold") + 1] == writer[writer.index("--hold-out") + 1] == f"{number}/3"
-        assert writer[writer.index("--data") + 1] == str(writer_rows)
-        assert run[run.index("--dataset") + 1] == select[select.index("--out") + 1]
-        assert f'language_model.adapters.kg_writer="{writer[writer.index("--out") + 1]}"' in run
-        assert run[run.index("--output") + 1] in labels
-    assert tuning[tuning.index("--hold-out") + 1] == "1/5"
+    steps = commands(capfd.readouterr().out)
+    selections, writers, runs = steps[:9:3], steps[1:9:3], steps[2:9:3]
+    labels, _, tuning = steps[9:]
+
+    for number, (select, writer, run) in enumerate(zip(selections, writers, runs, strict=True), start=1):
+        assert value_of("--fold", select) == value_of("--hold-out", writer) == f"{number}/3"
+        assert value_of("--data", writer) == str(writer_rows)
+        assert value_of("--dataset", run) == value_of("--out", select)
+        assert f'language_model.adapters.kg_writer="{value_of("--out", writer)}"' in run
+        assert value_of("--output", run) in labels
+    assert value_of("--hold-out", tuning) == "1/5"
 
 
 def test_the_steps_that_are_left_are_listed_and_finished_ones_are_not(
     questions: Path, writer_rows: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    given = arguments("kg_answerer", questions)
+    command = arguments("kg_answerer", questions)
     half = questions.parent / "work" / "part1"
     for path in ("questions.jsonl", "kg_writer/run_card.json", "graph_answers/results.json"):
         (half / path).parent.mkdir(parents=True, exist_ok=True)
         (half / path).touch()
-    assert main(given) == 0
+
+    assert main(command) == 0
     steps = capfd.readouterr().out.partition("steps that are left:\n")[2].splitlines()
     assert [step.split(". ")[1] for step in steps] == [
         "select the questions of part 2 of 2",
@@ -106,8 +120,8 @@ def test_every_step_has_the_settings_of_the_environment(
     monkeypatch.setenv("CRAG_SETTINGS", "web.context.max_tokens = 900\n")
     assert main(arguments("web_answerer", questions)) == 0
     run, labels, prompts, _ = commands(capfd.readouterr().out)
-    for command, option in ((run, "--set"), (labels, "--judge-set"), (prompts, "--set")):
-        assert command[command.index(option) + 1] == "web.context.max_tokens = 900"
+    for step, option in ((run, "--set"), (labels, "--judge-set"), (prompts, "--set")):
+        assert value_of(option, step) == "web.context.max_tokens = 900"
 
 
 def test_the_reader_learns_from_several_files_of_pages(questions: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -115,43 +129,46 @@ def test_the_reader_learns_from_several_files_of_pages(questions: Path, capfd: p
     fifty.touch()
     assert main(arguments("web_answerer", questions, "--pages", str(fifty))) == 0
     *runs, labels, _, _ = commands(capfd.readouterr().out)
-    assert [run[run.index("--dataset") + 1] for run in runs] == [str(questions), str(fifty)]
-    assert [labels[index + 1] for index, word in enumerate(labels) if word == "--run"] == [
-        run[run.index("--output") + 1] for run in runs
-    ]
+    assert [value_of("--dataset", run) for run in runs] == [str(questions), str(fifty)]
+    assert values_of("--run", labels) == [value_of("--output", run) for run in runs]
 
 
 def test_a_finished_adapter_is_nothing_to_do_unless_another_one_is_asked_for(
     questions: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    given = arguments("web_answerer", questions)
+    command = arguments("web_answerer", questions)
     work, out = questions.parent / "work", questions.parent / "out"
     out.mkdir()
     card = {"settings": {"hold_out": "1/5", "max_steps": None}}
     (out / "run_card.json").write_text(json.dumps(card), encoding="utf-8")
-    assert main([*given, "HOLD_OUT=1/5"]) == 2
+
+    assert main([*command, "HOLD_OUT=1/5"]) == 2
     assert "a finished adapter, and 3 steps before it have to be done again: OVERWRITE" in capfd.readouterr().err
+
     for path in ("web_answers1/results.json", "web_labels.jsonl", "web_answerer.jsonl"):
         (work / path).parent.mkdir(parents=True, exist_ok=True)
         (work / path).touch()
-    assert main([*given, "HOLD_OUT=1/5"]) == 0
+
+    assert main([*command, "HOLD_OUT=1/5"]) == 0
     assert "nothing is left to do" in capfd.readouterr().out
-    assert main(given) == 2
+
+    assert main(command) == 2
     assert "a finished adapter, made with HOLD_OUT=1/5: OVERWRITE" in capfd.readouterr().err
+
     (out / "run_card.json").write_text("[]", encoding="utf-8")
-    assert main(given) == 2
+    assert main(command) == 2
     assert "run_card.json: no run card of an adapter: OVERWRITE" in capfd.readouterr().err
-    assert main([*given, "OVERWRITE=--overwrite"]) == 0
+
+    assert main([*command, "OVERWRITE=--overwrite"]) == 0
     assert "1. tune web_answerer" in capfd.readouterr().out
 
 
 def test_an_adapter_is_written_where_its_preset_looks_for_it(tmp_path: Path) -> None:
-    assert served_folder(load_settings("submission_transformers", []), "web_answerer") == (
-        REPOSITORY / "models/adapters/submission/web_answerer"
-    )
-    assert served_folder(load_settings("cpu", []), "kg_writer") == REPOSITORY / "models/adapters/cpu/kg_writer", (
-        "never into the package"
-    )
+    adapters = REPOSITORY / "models/adapters"
+    of_submission = load_settings("submission_transformers", [])
+    assert served_folder(of_submission, "web_answerer") == adapters / "submission/web_answerer"
+    assert served_folder(load_settings("cpu", []), "kg_writer") == adapters / "cpu/kg_writer", "never into the package"
+
     preset = tmp_path / "mine.toml"
     preset.write_text(
         f'extends = "db3_task1"\nanswering.adapter = "reader"\nlanguage_model.adapters.reader = "{tmp_path}/reader"\n',
@@ -171,32 +188,32 @@ def test_a_writer_for_laptops_is_tuned_on_the_question_alone_with_the_bank_as_ro
 ) -> None:
     more = questions.with_name("more.jsonl")
     more.touch()
+
     assert main(arguments("kg_writer", questions, "--config", "cpu", "--questions", str(more))) == 0
     pairs, prompts, tuning = commands(capfd.readouterr().out)
-    assert [pairs[index + 1] for index, word in enumerate(pairs) if word == "--questions"] == [
-        str(questions),
-        str(more),
-    ]
+    assert values_of("--questions", pairs) == [str(questions), str(more)]
     assert {"--bank", "--group-by"} <= set(pairs)
-    assert prompts[prompts.index("--set") + 1] == 'knowledge_graph.writer.form="question"'
-    assert tuning[tuning.index("--config") + 1] == "cpu"
-    assert tuning[tuning.index("--device") + 1] == "cpu"
+    assert value_of("--set", prompts) == 'knowledge_graph.writer.form="question"'
+    assert value_of("--config", tuning) == "cpu"
+    assert value_of("--device", tuning) == "cpu"
 
 
 def test_refusals_go_on_from_the_tuned_answerer_with_a_run_for_each_temperature(
     questions: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    given = arguments("web_refusals", questions, "--pages", str(questions), "TEMPERATURES=0.5 0.9", "START=my/adapter")
-    assert main([*given, "--set", "device=cpu"]) == 0
+    command = arguments(
+        "web_refusals", questions, "--pages", str(questions), "TEMPERATURES=0.5 0.9", "START=my/adapter"
+    )
+    assert main([*command, "--set", "device=cpu"]) == 0
     *runs, labels, preferences, tuning = commands(capfd.readouterr().out)
 
-    outputs = [run[run.index("--output") + 1] for run in runs]
+    outputs = [value_of("--output", run) for run in runs]
     for run, temperature in zip(runs, ("0.5", "0.9"), strict=True):
         assert {f"answering.temperature={temperature}", 'language_model.adapters.web_answerer="my/adapter"'} <= {*run}
-    assert [labels[index + 1] for index, word in enumerate(labels) if word == "--run"] == outputs
-    assert preferences[preferences.index("--labels") + 1] == labels[labels.index("--out") + 1]
-    assert tuning[tuning.index("--start") + 1] == "my/adapter"
-    assert tuning[tuning.index("--data") + 1] == preferences[preferences.index("--out") + 1]
+    assert values_of("--run", labels) == outputs
+    assert value_of("--labels", preferences) == value_of("--out", labels)
+    assert value_of("--start", tuning) == "my/adapter"
+    assert value_of("--data", tuning) == value_of("--out", preferences)
     assert "quantise=none" in tuning
 
 

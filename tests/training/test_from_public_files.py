@@ -72,12 +72,14 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
             locate(name)
         except WeightsMissingError as error:
             pytest.skip(str(error))
+
     pytest.importorskip("pandas")
     root = tmp_path_factory.mktemp("public") / "submission"
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in listed.splitlines():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         linked(str(ROOT / name), str(root / name))
+
     rows = [question(number, split=int(number > 3)) for number in range(6)]
     (root / "data/crag").mkdir()
     lines = "".join(json.dumps(row) + "\n" for row in rows)
@@ -104,6 +106,7 @@ def run(command: str, checkout: Path, url: str) -> str:
     }
     words = ["bash", "-c", f'crag() {{ python -m crag "$@"; }}\n{command}']
     done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+
     assert done.returncode == (1 if "preflight" in command else 0), f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -114,15 +117,19 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
             stronger = f" --url {url} --model strong --attempts 1" if " label-calls " in line else ""
             command = line.replace("make preflight", "crag preflight --skip lfs imports-named")
             checks = run(command + stronger, checkout, url)
+
     committed = git(checkout, "ls-files", "models/adapters/submission").split()
     files = ("adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json")
     folder = "models/adapters/submission"
     assert sorted(committed) == sorted(f"{folder}/{name}/{file}" for name in BASE_PRESETS for file in files)
+
     labelled = [row.data["calls"] for row in read_jsonl(checkout / "results/calls.jsonl")]
     assert labelled == [calls.split("\n") for calls in CALLS.values()] * 2
+
     for trace in read_jsonl(checkout / "results/task2/traces.jsonl"):
         assert trace.data["generations"]["calls"]["text"] in CALLS.values(), "the preset starts with what was tuned"
         assert any(day in trace.data["facts"][0]["text"] for day in FILMS.values())
+
     for part, film in enumerate(FILMS, start=1):
         work = checkout / f"results/training/submission/kg_answerer/part{part}"
         asked = [row.data for row in read_jsonl(work / "questions.jsonl")]
@@ -132,7 +139,9 @@ def test_the_list_runs_from_public_files_to_the_checked_submission(checkout: Pat
         assert card["metrics"]["held_out_examples"] == 2
         for trace in read_jsonl(work / "graph_answers/traces.jsonl"):
             assert trace.data["generations"]["calls"]["text"] != CALLS[film], "the writer knows only the other film"
+
     assert re.search(r"weights +ERROR +\d model\(s\); tuned: kg_writer, kg_answerer, web_answerer", checks)
+
     wanted = needed_weights(load_settings("submission", []), repository=checkout).models
     assert set(re.findall(r"models/weights/([\w.-]+), as git would push it", checks)) == set(wanted)
     assert set(re.findall(r"ERROR \[([a-z-]+)\]", checks)) == {"weights"}, "what is left are the weights of Llama"

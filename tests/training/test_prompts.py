@@ -31,11 +31,13 @@ def pair(query: str, calls: str, **fields: object) -> CallPair:
 LENGTH = pair("how long is heat?", 'get_movie("heat")["length"]')
 BUDGET = pair("what did ronin cost?", 'get_movie("ronin")["budget"]')
 SETTINGS = load_settings("cpu")
-NONE, TWO = (KgWriterSettings(schema_in_prompt=False, examples=count) for count in (0, 2))
+NO_EXAMPLES = KgWriterSettings(schema_in_prompt=False, examples=0)
+TWO_EXAMPLES = KgWriterSettings(schema_in_prompt=False, examples=2)
 
 
 def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
-    without, shown = (next(writer_examples([LENGTH], settings, None)) for settings in (NONE, TWO))
+    (without,) = writer_examples([LENGTH], NO_EXAMPLES, None)
+    (shown,) = writer_examples([LENGTH], TWO_EXAMPLES, None)
     assert without.prompt == "Question: how long is heat?\nCalls:\n"
     assert without.completion == 'get_movie("heat")["length"]'
     assert without.groups == ("how long is heat?",)
@@ -76,7 +78,7 @@ def test_what_a_tuned_writer_learns_is_what_it_is_asked() -> None:
 
 def test_no_question_is_shown_as_its_own_example() -> None:
     known = next(example for example in load_bank() if example.domain is Domain.MOVIE)
-    (example,) = writer_examples([pair(known.question, known.calls)], TWO, None)
+    (example,) = writer_examples([pair(known.question, known.calls)], TWO_EXAMPLES, None)
     assert example.prompt is not None
     assert example.prompt.count(known.question) == 1
     assert example.prompt.count("Question:") == 3
@@ -96,7 +98,7 @@ def test_calls_with_dates_that_somebody_computed_are_not_taught(query: str, date
     calls = f'get_stock_price("tbmc","{date}")["close"]'
     asked = LENGTH.model_copy(update={"query": query, "domain": Domain.FINANCE, "calls": (calls,)})
     assert names_its_dates(asked) is named
-    assert len(list(writer_examples([asked], NONE, None))) == named
+    assert len(list(writer_examples([asked], NO_EXAMPLES, None))) == named
 
 
 def card_of(out: Path) -> dict[str, Any]:
@@ -108,13 +110,16 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs, out = tmp_path / "pairs.jsonl", tmp_path / "writer.jsonl"
-    pairs.write_text("".join(f"{one.model_dump_json()}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
+    pairs.write_text("".join(f"{pair.model_dump_json()}\n" for pair in (LENGTH, BUDGET)), encoding="utf-8")
     command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out)]
+
     assert main(command) == 0
     assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}
     assert "wrote 2 examples" in capsys.readouterr().out
+
     card = card_of(out)
     assert card["data"]["pairs"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
+
     preset = f"scripted@{settings_hash(load_settings('scripted', []))}"
     assert card["settings"] == {"task": "kg_writer", "preset": preset, "bank": bank_version()}
     assert card["metrics"] == {
@@ -124,6 +129,7 @@ def test_the_command_writes_examples_with_a_card_of_what_they_were_made_from(
         "split": "0",
         "rows_of_other_splits": {},
     }
+
     assert main([*command, "--set", "knowledge_graph.writer.examples=1"]) == 0
     assert card_of(out)["settings"]["preset"] != preset
 
@@ -150,12 +156,13 @@ def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: 
     )
 
 
-def test_a_run_card_of_labels(tmp_path: Path) -> None:
+def test_the_share_of_abstentions_is_limited_and_in_the_card(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
     labels.write_text("".join(f"{json.dumps(label(said))}\n" for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)), "utf-8")
     command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(out)]
     assert main([*command, "--abstaining", "1"]) == 0
     assert len(read_examples(out)) == 3, "as db3: all of them"
+
     assert main([*command, "--abstaining", "0.5"]) == 0
     card = card_of(out)
     assert card["data"]["labels"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()

@@ -19,6 +19,12 @@ def written(path: Path, rows: list[dict[str, Any]]) -> str:
     return str(path)
 
 
+def pair(query: str, group: str) -> dict[str, Any]:
+    """A row of crag train api-pairs."""
+    fields = {"query_time": "", "domain": "movie", "calls": ["None"], "split": 0}
+    return fields | {"query": query, "groups": [group]}
+
+
 GROUPS = st.lists(st.text(min_size=1), min_size=1, max_size=4)
 
 
@@ -31,35 +37,37 @@ def test_exactly_one_fold_tests_a_row_and_trains_on_nothing_that_shares_a_group(
     assert not may_train([*others, groups[0]], tested)
 
 
-def test_spelling_makes_no_other_group_and_what_is_no_fold_is_refused_with_the_form() -> None:
+def test_a_group_in_another_spelling_is_in_the_same_fold() -> None:
     assert fold_number("Taylor  Swift", 5) == fold_number("taylor swift", 5)
-    for text in ("2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""):
-        with pytest.raises(ValueError, match="NUMBER/TOTAL"):
-            parse_fold(text)
+
+
+@pytest.mark.parametrize("text", ["2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""])
+def test_what_is_no_fold_is_refused_with_the_form_of_one(text: str) -> None:
+    with pytest.raises(ValueError, match="NUMBER/TOTAL"):
+        parse_fold(text)
 
 
 def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs: list[dict[str, Any]] = [
-        {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": [f"film {number}"]}
-        | {"split": 0}
-        for number, row in enumerate(ROWS[:20])
-    ]
+    pairs = [pair(str(row["query"]), f"film {number}") for number, row in enumerate(ROWS[:20])]
     out = tmp_path / "new" / "out.jsonl"
     arguments = ["--questions", written(tmp_path / "q.jsonl", ROWS), "--out", str(out), "--fold"]
 
-    def tested(*more: str) -> list[str]:
+    def questions_of_fold(*more: str) -> list[str]:
         assert held_out([*arguments, *more]) == 0
         return [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()]
 
-    first, second = tested("1/2"), tested("2/2")
+    first, second = questions_of_fold("1/2"), questions_of_fold("2/2")
     assert sorted(first + second) == sorted(str(row["query"]) for row in ROWS)
     assert not any(may_train([query], Fold(1, 2)) for query in first)
-    by_film = tested("1/2", "--pairs", written(tmp_path / "pairs.jsonl", pairs))
-    films: dict[str, list[str]] = {pair["query"]: pair["groups"] for pair in pairs}
+
+    by_film = questions_of_fold("1/2", "--pairs", written(tmp_path / "pairs.jsonl", pairs))
+    films: dict[str, list[str]] = {row["query"]: row["groups"] for row in pairs}
     assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
     assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
-    with_unlabelled = tested("1/2", "--pairs", str(tmp_path / "pairs.jsonl"), "--unlabelled")
+
+    with_unlabelled = questions_of_fold("1/2", "--pairs", str(tmp_path / "pairs.jsonl"), "--unlabelled")
     assert with_unlabelled == by_film + [query for query in first if query not in films]
+
     written(tmp_path / "q.jsonl", ROWS[:1])
     empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
@@ -71,14 +79,11 @@ def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path:
         {"page_name": "Heat", "page_url": "", "page_snippet": "", "page_result": "x" * 9, "page_last_modified": ""}
     ]
     rows = [row | {"query": str(row["query"]).upper(), "search_results": pages} for row in ROWS]
-    pairs: list[dict[str, Any]] = [
-        {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": ["heat"], "split": 0}
-        for row in ROWS
-    ]
+    pairs = [pair(str(row["query"]), "heat") for row in ROWS]
     out, fold = tmp_path / "out.jsonl", f"{fold_number('heat', 2)}/2"
-    given = ["--questions", written(tmp_path / "q.jsonl", rows), "--pairs", written(tmp_path / "p.jsonl", pairs)]
-    assert held_out([*given, "--unlabelled", "--without-pages", "--fold", fold, "--out", str(out)]) == 0
-    assert [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()] == [
-        row["query"] for row in rows
-    ], "a writer tuned on the same words in lower case knows it"
+    files = ["--questions", written(tmp_path / "q.jsonl", rows), "--pairs", written(tmp_path / "p.jsonl", pairs)]
+
+    assert held_out([*files, "--unlabelled", "--without-pages", "--fold", fold, "--out", str(out)]) == 0
+    queries = [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert queries == [row["query"] for row in rows], "a writer tuned on the same words in lower case knows it"
     assert "search_results" not in out.read_text(encoding="utf-8")

@@ -25,6 +25,7 @@ def test_the_card_tells_what_a_file_was_made_from_unless_it_was_changed(tmp_path
     questions.write_text("asked", encoding="utf-8")
     pairs.write_text("labelled", encoding="utf-8")
     RunCard.beside(pairs).write({"questions": questions}, {"limit": 3}, {"sha256": file_hash(pairs)})
+
     for content, has_origin in (("labelled", True), ("changed", False)):
         pairs.write_text(content, encoding="utf-8")
         card_path = RunCard(tmp_path / "adapter").write({"train": pairs}, {}, {})

@@ -83,50 +83,66 @@ def reads_the_question_alone(use: Use) -> bool:
     return use.step == "calls" and graph is not None and graph.writer.form == "question"
 
 
-def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str], *more: str) -> dict[str, list[str]]:
+def commands_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
     """The commands of the adapter's recipe, such as "train prompts", with their arguments."""
-    asked = folder / "questions.jsonl"
-    for file in (asked, folder / "pairs.jsonl", folder / "kg_writer.jsonl"):
+    questions = folder / "questions.jsonl"
+    for file in (questions, folder / "pairs.jsonl", folder / "kg_writer.jsonl"):
         file.touch()
-    given = [use.adapter, "--base-preset", use.base, "--questions", str(asked), "--pages", str(asked), *more]
-    if use.folder == "cpu":
-        given += ["--config", "cpu"]
+
+    options = ["--base-preset", use.base, "--set", "device=cpu", "--dry-run"]
+    options += ["--config", "cpu"] if use.folder == "cpu" else []
+    files = ["--questions", str(questions), "--pages", str(questions)]
+    folders = ["--work", str(folder / "work"), "--out", str(folder / "out"), f"WRITER_WORK={folder}"]
     capfd.readouterr()
-    places = ["--work", str(folder / "work"), "--out", str(folder / "out"), f"WRITER_WORK={folder}"]
-    assert train_adapter([*given, *places, "--set", "device=cpu", "--dry-run"]) == 0
+    assert train_adapter([use.adapter, *options, *files, *folders]) == 0
+
     lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
-    words = [shlex.split(line.partition(" -m crag ")[2]) for line in lines if " -m crag " in line]
-    return {name if name == "evaluate" else f"{name} {rest[0]}": rest for name, *rest in words}
+    commands = [shlex.split(line.partition(" -m crag ")[2]) for line in lines if " -m crag " in line]
+    return {name if name == "evaluate" else f"{name} {rest[0]}": rest for name, *rest in commands}
+
+
+def value_of(option: str, command: list[str]) -> str:
+    return command[command.index(option) + 1]
 
 
 def traces_for_labels(command: list[str], graph: str) -> list[dict[str, Any]]:
     """The way of the sample through the recipe's run of the preset."""
     changes = [command[index + 1] for index, word in enumerate(command) if word == "--set"]
-    return traces_of(command[command.index("--preset") + 1], graph, *map(quoted_override, changes))
+    return traces_of(value_of("--preset", command), graph, *map(quoted_override, changes))
 
 
 def learnt_from(use: Use, graph: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> list[TrainingExample]:
     """What the adapter's recipe makes of the sample."""
-    commands, cases = commands_of(use, folder, capfd), {case["interaction_id"]: case for case in sample()}
+    commands = commands_of(use, folder, capfd)
     prompts = commands["train prompts"][1:]
     (folder / "work").mkdir()
+
     if use.step == "calls":
-        pairs = [
-            CallPair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
-            for case in cases.values()
-        ]
-        lines = "".join(f"{pair.model_dump_json()}\n" for pair in pairs)
-        Path(prompts[prompts.index("--pairs") + 1]).write_text(lines, encoding="utf-8")
+        write_pairs_of_sample(Path(value_of("--pairs", prompts)))
     else:
-        records = [
-            row(key, "i don't know", "missing", **{name: case[name] for name in ("query", "answer", "domain")})
-            for key, case in cases.items()
-        ]
-        run = write_run(folder / "basic_answers", records, traces_for_labels(commands["evaluate"], graph))
+        run = write_run(folder / "basic_answers", records_of_sample(), traces_for_labels(commands["evaluate"], graph))
         answerer = ["--answerer", "graph"] if "graph" in commands["train labels"] else []
-        assert label_run(["--run", str(run), *answerer, "--out", prompts[prompts.index("--labels") + 1]]) == 0
+        assert label_run(["--run", str(run), *answerer, "--out", value_of("--labels", prompts)]) == 0
+
     assert make_prompts(prompts) == 0
-    return read_examples(Path(prompts[prompts.index("--out") + 1]))
+    return read_examples(Path(value_of("--out", prompts)))
+
+
+def write_pairs_of_sample(path: Path) -> None:
+    pairs = [
+        CallPair(query=case["query"], query_time="", domain=Domain(case["domain"]), calls=("None",), split=0)
+        for case in sample()
+    ]
+    path.write_text("".join(f"{pair.model_dump_json()}\n" for pair in pairs), encoding="utf-8")
+
+
+def records_of_sample() -> list[dict[str, Any]]:
+    """Of a run that abstains from every question."""
+    records = []
+    for case in sample():
+        fields = {name: case[name] for name in ("query", "answer", "domain")}
+        records.append(row(case["interaction_id"], "i don't know", "missing", **fields))
+    return records
 
 
 @pytest.mark.parametrize("use", list(uses()), ids=lambda use: f"{use.preset}-{use.adapter}")
@@ -176,14 +192,15 @@ def test_what_withholds_answers_withholds_no_label(
     preset = tmp_path / "strict.toml"
     preset.write_text(WITHHOLDING, encoding="utf-8")
     step = "answer" if adapter == "web_answerer" else "graph_answer"
-    ways = []
-    for number, base in enumerate((str(preset), "submission_transformers")):
-        folder = tmp_path / str(number)
+
+    def prompts_for_labels(base: str, folder: Path) -> list[Any]:
         folder.mkdir()
         command = commands_of(Use(base, step, adapter, base), folder, capfd)["evaluate"]
-        ways.append([trace["prompts"].get(step) for trace in traces_for_labels(command, graph)])
-    assert any(ways[0])
-    assert ways[0] == ways[1]
+        return [trace["prompts"].get(step) for trace in traces_for_labels(command, graph)]
+
+    strict = prompts_for_labels(str(preset), tmp_path / "strict")
+    assert any(strict)
+    assert strict == prompts_for_labels("submission_transformers", tmp_path / "shipped")
 
 
 def test_every_adapter_that_a_preset_names_has_a_recipe() -> None:

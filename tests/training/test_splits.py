@@ -66,12 +66,14 @@ def test_rows_of_other_splits_are_left_out_and_a_missing_split_is_one_line(
     command, rows, option, more = COMMANDS[name]
     out, file = tmp_path / "out.jsonl", tmp_path / "given.jsonl"
     arguments = [*more, option, str(rows_file(file, rows)), "--out", str(out)]
+
     assert command(arguments) == 2
     reported = capsys.readouterr().err
     assert reported.count("\n") == 1
     assert f'{file}, line 1, field "split": missing' in reported
     assert "--split any" in reported
     assert not out.exists()
+
     rows_file(file, [row | {"split": number % 2} for number, row in enumerate(rows)])
     assert command(arguments) == 0
     reported = capsys.readouterr().out
@@ -80,17 +82,21 @@ def test_rows_of_other_splits_are_left_out_and_a_missing_split_is_one_line(
 
 
 def test_commands_that_take_long_ask_for_the_split_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    examples, questions = [example.to_row() for example in toy_examples(2)], toy_rows(3)
+    examples = [example.to_row() for example in toy_examples(2)]
+    questions = toy_rows(3)
     del examples[1]["split"], questions[1]["split"]
-    data, out = [str(rows_file(tmp_path / name, rows)) for name, rows in (("l", examples), ("r", questions))], "--out"
-    run = str(edited(written(tmp_path / "run", *(asked(n, f"{n}?", "x", "x") for n in "abc")), {}))
+    examples_file = rows_file(tmp_path / "examples.jsonl", examples)
+    questions_file = rows_file(tmp_path / "questions.jsonl", questions)
+    answered = edited(answered_run(tmp_path / "answered", 3, 0), {})
+    run = edited(written(tmp_path / "run", *(asked(name, f"{name}?", "x", "x") for name in "abc")), {})
+
     for command, arguments in [
-        (lora, ["--config", "db3", "--data", data[0], out, str(tmp_path / "lora")]),
-        (router, ["--config", "nec_domain", "--data", data[1], out, str(tmp_path / "router")]),
-        (calibrate, [str(edited(answered_run(tmp_path / "c", 3, 0), {})), out, str(tmp_path / "c.json")]),
-        (labels, ["--run", run, out, str(tmp_path / "labels.jsonl")]),
+        (lora, ["--config", "db3", "--data", str(examples_file)]),
+        (router, ["--config", "nec_domain", "--data", str(questions_file)]),
+        (calibrate, [str(answered)]),
+        (labels, ["--run", str(run)]),
     ]:
-        assert command(arguments) == 2
+        assert command([*arguments, "--out", str(tmp_path / "out.json")]) == 2
         reported = capsys.readouterr().err
         assert reported.count("\n") == 1
         assert 'field "split": missing' in reported

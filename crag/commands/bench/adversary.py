@@ -16,7 +16,7 @@ from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
 
-from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, attack_table, attacked, wrong_answers
+from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, add_attack, attack_table, wrong_answers
 from crag.benchmarks.common import UNHURRIED_SECONDS
 from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
 from crag.commands.evaluate import main as evaluate
@@ -65,7 +65,7 @@ def _poisoned(
 ) -> Iterator[dict[str, Any]]:
     """The questions with the attacker's pages on top; the ways of hiding text take turns."""
     for row, lie, hiding in zip(rows, lies, cycle(HIDING), strict=False):
-        yield attacked(row, lie, family, pages, hiding)
+        yield add_attack(row, lie, family, pages, hiding)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -105,6 +105,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="numbers of the attacker's pages (default: 1 2 5)",
     )
     add_preset_arguments(parser, "cpu")
+
     return parser.parse_args(arguments)
 
 

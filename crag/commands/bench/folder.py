@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--no-answers", action="store_true", help="search only")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares to an SVG file")
     add_preset_arguments(parser)
+
     options = parser.parse_args(arguments)
 
     sizes = sorted(set(options.documents))

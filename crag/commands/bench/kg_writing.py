@@ -91,6 +91,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_graph_source_arguments(parser)
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 

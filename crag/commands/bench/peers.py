@@ -35,7 +35,7 @@ from crag.benchmarks.peers import (
     PipelineFigures,
     SideProcess,
     ask_questions,
-    describe_machine,
+    describe_processor,
     engine_figures,
     open_side,
     pipeline_figures,
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_target(options.out)
     _limit_cores(options.threads)
 
-    machine = describe_machine()
+    machine = describe_processor()
     if machine["load"] > QUIET_LOAD:
         say(f"warning: this machine is busy (load {machine['load']:.1f}): the seconds of both sides are not worth much")
     report: Row = {"machine": machine, "threads": options.threads, "questions": len(rows), "versions": {}}
@@ -124,6 +124,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all figures and texts as JSON")
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 
@@ -165,12 +166,12 @@ class _Sides(NamedTuple):
         arguments = [sys.executable, "-m", module, kind, self.options.preset, *self.options.set]
         return open_side(name, arguments, self.options.threads)
 
-    def peer(self, name: str, kind: str, *more: str) -> AbstractContextManager[SideProcess]:
+    def peer(self, name: str, kind: str, *more_arguments: str) -> AbstractContextManager[SideProcess]:
         """A part of `crag.benchmarks.peer_worker`."""
         # Without -P, Python would look for packages among our modules first
         script = [str(self.options.python), "-P", str(PEER_WORKER)]
         threads = self.options.threads
-        return open_side(name, [*script, kind, str(self.weights), str(threads), *more], threads)
+        return open_side(name, [*script, kind, str(self.weights), str(threads), *more_arguments], threads)
 
 
 # --- the two comparisons ----------------------------------------------------------------------------------------------
@@ -192,12 +193,18 @@ def _compare_engines(sides: _Sides, rows: Sequence[Row], report: Row) -> None:
         }
         report["versions"] |= our_side.versions | peer_side.versions
 
-    report["engine"] = {"figures": {name: asdict(figure) for name, figure in figures.items()}, "prompts": results}
+    report["engine"] = {"figures": _as_fields(figures), "prompts": results}
+
     counts = ", ".join(f"{len(prompts[kind])} of {kind}" for kind in KINDS)
     header = [f"engine ({counts})", *(f"{kind} s" for kind in KINDS), "prefill tok/s", "decode tok/s", "peak MiB"]
     forms = [*(".2f" for _ in KINDS), ".0f", ".1f", ",.0f"]
     numbers = {name: _numbers_of_engine(figure) for name, figure in figures.items()}
     print(markdown_table(header, _with_quotient(numbers, forms)))
+
+
+def _as_fields(figures: Mapping[str, EngineFigures] | Mapping[str, PipelineFigures]) -> Row:
+    """The figures of each side as JSON."""
+    return {name: asdict(figure) for name, figure in figures.items()}
 
 
 def _numbers_of_engine(figures: EngineFigures) -> list[float]:
@@ -216,12 +223,14 @@ def _compare_pipelines(sides: _Sides, encoder: Path, rows: Sequence[Row], report
         }
         report["versions"] |= our_side.versions | peer_side.versions
 
-    report["pipeline"] = {"figures": {name: asdict(figure) for name, figure in figures.items()}, "questions": results}
+    report["pipeline"] = {"figures": _as_fields(figures), "questions": results}
+
     read = sum(row["was_read"] for row in results)
     header = [f"pipeline ({len(results)} questions)", "s a question", f"s of the {read} read", "peak MiB"]
     verdicts = ["score", "right", "wrong", "silent"]
     numbers = {name: [figure.seconds, figure.seconds_of_read, figure.peak_mib] for name, figure in figures.items()}
     *rows_of_sides, quotient = _with_quotient(numbers, [".2f", ".2f", ",.0f"])
+
     table: list[list[str]] = []
     for cells, figure in zip(rows_of_sides, figures.values(), strict=True):
         table.append([*cells, *_verdict_cells(figure)])
@@ -238,10 +247,10 @@ def _verdict_cells(figures: PipelineFigures) -> list[str]:
 
 def _with_quotient(sides: Mapping[str, Sequence[float]], forms: Sequence[str]) -> list[list[str]]:
     """A row for ours and for the peer, and one of the peer's numbers divided by ours. `forms` format the columns."""
-    (our_name, our_numbers), (peer_name, peer_numbers) = sides.items()
     rows = [[name, *map(format, numbers, forms)] for name, numbers in sides.items()]
-    quotients = [
-        f"{peer_number / our_number:.2f}" if our_number else ""
-        for our_number, peer_number in zip(our_numbers, peer_numbers, strict=True)
-    ]
+
+    (our_name, our_numbers), (peer_name, peer_numbers) = sides.items()
+    quotients: list[str] = []
+    for our_number, peer_number in zip(our_numbers, peer_numbers, strict=True):
+        quotients.append(f"{peer_number / our_number:.2f}" if our_number else "")
     return [*rows, [f"{peer_name} / {our_name}", *quotients]]

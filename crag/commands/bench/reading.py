@@ -84,6 +84,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write the figures of all readers",
     )
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 

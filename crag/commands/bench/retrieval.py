@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     add_preset_arguments(parser)
     words = sys.argv[1:] if arguments is None else arguments
+
     options = parser.parse_args(words)
 
     # Libraries read these variables when they are imported, so this process is replaced by one that has them.

@@ -10,22 +10,23 @@ The other options are those of crag evaluate, without --agent.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from crag.benchmarks.common import markdown_table
 from crag.commands.command_line import command, say
-from crag.commands.evaluate import default_folder, parse_options
+from crag.commands.ending import EXIT_UNUSABLE
+from crag.commands.evaluate import default_folder
 from crag.commands.evaluate import main as evaluate
+from crag.commands.evaluate_options import parse_options
 from crag.core.files import UserError
-from crag.evaluation.batches import GRAPH_VARIABLE
 from crag.evaluation.metrics import FEWEST
 from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.retrieval_quality import IN_CONTEXT
 from crag.evaluation.store import RESULTS
 from crag.evaluation.worker import DEFAULT_AGENT
+from crag.graph import graph_address
 
 PROGRAM = "crag bench starter-kit"
 MODULE = "crag.benchmarks.starter_kit"
@@ -33,8 +34,6 @@ AGENTS = {"vanilla": f"{MODULE}:Vanilla", "rag": f"{MODULE}:Rag", "rag-kg": f"{M
 """The systems in the order in which they run; None: the agent of the preset."""
 NEEDS_GRAPH = "rag-kg"
 HEADER = ("system", "questions", "right", "wrong", "silent", "score [95 % interval]", "s/question", "answer in context")
-UNUSABLE = 2
-"""Exit code of a run that did not start."""
 
 
 @command()
@@ -57,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run_options += ["--agent", agent]
         codes.append(evaluate(run_options))
         # Not started, interrupted, or ended early: the next would fare no better
-        if codes[-1] == UNUSABLE or not (folder / name / RESULTS).is_file():
+        if codes[-1] == EXIT_UNUSABLE or not (folder / name / RESULTS).is_file():
             break
 
     # Also those of an earlier command with --only
@@ -79,7 +78,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
 
 
 def _chosen(options: argparse.Namespace) -> list[str]:
-    has_graph = options.mock_kg is not None or bool(options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip())
+    has_graph = options.mock_kg is not None or bool(graph_address(options.kg_url))
     names = [name for name in AGENTS if name in (options.only or AGENTS)]
     if has_graph:
         return names

@@ -71,4 +71,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="the memory of training db3's adapters instead",
     )
+
     return parser.parse_args(arguments)

@@ -31,6 +31,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         f"The public CRAG questions of {HOME}.",
         "Exit code: 0 done; 2 not reachable, damaged, or not writable.",
     )
+
     parser.add_argument("what", choices=("crag",), help="the public questions")
     parser.add_argument(
         "--task",
@@ -53,4 +54,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=DEFAULT_FOLDER,
         help="default: %(default)s",
     )
+
     return parser.parse_args(arguments)

@@ -15,6 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"The public CRAG questions of {HOME}.",
         "Exit code: 0 done; 2 not reachable.",
     )
+
     parser.add_argument(
         "--to",
         metavar="DIR",
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=DEFAULT_FOLDER,
         help="default: %(default)s",
     )
+
     folder = parser.parse_args(arguments).to
 
     for (version, task), names in FILES.items():

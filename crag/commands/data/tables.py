@@ -80,4 +80,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="DIR",
         help="the folder to write",
     )
+
     return parser.parse_args(arguments)

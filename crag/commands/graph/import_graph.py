@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
     parser.add_argument(
         "folder",
         type=Path,
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="new folder for the tables",
     )
     parser.add_argument("--partial", action="store_true", help="import although files are missing")
+
     options = parser.parse_args(arguments)
 
     try:

@@ -51,6 +51,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
     )
+
     parser.add_argument(
         "--port",
         type=_port,
@@ -74,6 +75,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="stop when standard input ends, so that the server ends with the program that started it",
     )
+
     return parser.parse_args(arguments)
 
 

@@ -16,6 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         nargs="*",
         help="a folder or file as it was given to --pages; default: all indexes",
     )
+
     options = parser.parse_args(arguments)
 
     cleared = clear_indexes(options.places)

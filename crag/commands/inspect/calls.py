@@ -85,6 +85,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     existing.add_argument("--overwrite", action="store_true", help="replace --out")
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 

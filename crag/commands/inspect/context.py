@@ -63,6 +63,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=whole_number(1), help="maximum number of questions")
     add_preset_arguments(parser)
+
     return parser.parse_args(arguments)
 
 
@@ -73,12 +74,7 @@ def load_web_path(settings: Settings) -> WebPath:
     for encoder in (dense, cross):
         if encoder is not None:
             encoder.check_weights()
-    return WebPath(
-        settings.web,
-        dense,
-        cross,
-        load_language_model(settings.language_model),
-    )
+    return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
 
 
 def _all_contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator[Row]:
@@ -90,7 +86,7 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
     """The records of one batch; `seconds` is each question's share of the batch's time."""
     batch: dict[str, list[Any]] = {}
     for key in BATCH_KEYS:
-        # The columns that the evaluator passes; test data lack some
+        # A file without times or pages is a batch too
         batch[key] = [row.get(key, []) for row in rows]
     queries = parse_batch(batch)
 
@@ -100,7 +96,6 @@ def _contexts(settings: Settings, web: WebPath, rows: Sequence[Row]) -> Iterator
 
     started = time.perf_counter()
     all_retrieved = web.prepare(queries, clock)
-
     seconds = (time.perf_counter() - started) / len(rows)
 
     for query, retrieved in zip(queries, all_retrieved, strict=True):

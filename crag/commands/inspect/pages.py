@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "or a URL",
     )
     add_preset_arguments(parser)
+
     options = parser.parse_args(arguments)
 
     settings = settings_for_chosen_pages(load_settings(options.preset, options.set))

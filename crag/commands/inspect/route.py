@@ -80,6 +80,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--limit", type=whole_number(1), help="maximum number of rows")
     add_preset_arguments(parser, "cpu")
+
     return parser.parse_args(arguments)
 
 

@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         metavar="DIR",
         help="folder for the models, one folder each",
     )
+
     options = parser.parse_args(arguments)
     preset = read_preset(options.preset)
     if preset is None:

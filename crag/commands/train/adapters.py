@@ -108,10 +108,10 @@ def _parse_variable(text: str) -> tuple[str, str]:
     if not (name.isidentifier() and equals):
         raise UserError(f"{text!r} is not VARIABLE=VALUE such as LIMIT=8")
     # make would take any name, and train for a day what was meant as a trial
-    known = _VARIABLE.findall((REPOSITORY / RECIPES).read_text(encoding="utf-8"))
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+    variables = _VARIABLE.findall((REPOSITORY / RECIPES).read_text(encoding="utf-8"))
+    if name not in variables:
+        similar = get_close_matches(name, variables, n=1)
+        hint = f"; did you mean {similar[0]}?" if similar else ""
         raise UserError(f"{text}: {RECIPES} has no variable {name}{hint}")
     return name, value
 
@@ -135,7 +135,11 @@ def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
         return False
 
     made_with = _read_card_settings(card)
-    differing = [key for key in _CARD_KEYS if str(made_with.get(key) or "") != variables_of_make.get(key.upper(), "")]
+
+    def differs(key: str) -> bool:
+        return str(made_with.get(key) or "") != variables_of_make.get(key.upper(), "")
+
+    differing = list(filter(differs, _CARD_KEYS))
     # The tuning itself is always among the steps
     if len(steps) == 1 and not differing:
         return True
@@ -247,6 +251,7 @@ def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[s
     engine = settings.language_model.engine
     if engine not in {"openvino", "transformers", "vllm"}:
         raise UserError(f"preset {settings.name} runs the engine {engine}: it has no weights")
+
     if settings.knowledge_graph is None and options.name not in READS_PAGES:
         raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
     if not options.pages and options.name in READS_PAGES:
@@ -258,6 +263,7 @@ def _check(options: argparse.Namespace, settings: Settings, variables: Mapping[s
     if len(options.questions) > 1 and options.name != "kg_writer":
         raise UserError(f"{options.name} learns from one file of questions: pass --questions once")
     _check_paths(options)
+
     reason = find_untrainable(settings, options.name)
     if reason is not None:
         raise UserError(f"{options.name} cannot be trained for preset {settings.name}: it {reason}")

@@ -103,4 +103,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="entities",
         help="what folds keep together (default: entities)",
     )
+
     return parser.parse_args(arguments)

@@ -32,7 +32,7 @@ from crag.core.places import REPOSITORY
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
-from crag.training.calibrate import (
+from crag.training.calibrate.questions import (
     AskedQuestion,
     FeatureChoice,
     FinishedQuestion,
@@ -59,29 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     from crag.training.calibrate.fitting import figures  # scikit-learn
 
-    path = Path(options.out)
-    if not options.out.endswith(".json"):
-        # A bare name goes where presets look for it
-        path = REPOSITORY / CALIBRATIONS / f"{options.out}.json"
+    path = _calibration_path(options.out)
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)
-    kept = ConfidenceModel.load(options.keep_graph) if options.keep_graph else None
+    graph_model = ConfidenceModel.load(options.keep_graph) if options.keep_graph else None
+    questions = _read_questions(options, judge)
 
-    features = FeatureChoice(frozenset(options.only), frozenset(options.without))
-    # All runs are read before any is judged: a wrong folder is reported before a judge costs money.
-    runs = [read_finished_questions(folder, options.split) for folder in options.runs]
-    _require_known(options.only, chain.from_iterable(runs))
-    questions: list[AskedQuestion] = []
-    for run in runs:
-        questions += asked_questions(run, judge, features)
-
-    fitted = _fit(questions, kept, options.runs)
+    fitted = _fit(questions, graph_model, options.runs)
     metrics = figures(fitted.questions)
     provenance: dict[str, object] = {
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
-    if kept:
+    if graph_model:
         provenance["graph_trained_on"] = _graph_training_data_of(options.keep_graph)
     write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
@@ -106,24 +96,48 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"wrote {path}, and its run card in {card.folder}")
 
 
+def _calibration_path(out: str) -> Path:
+    """The file of ``--out``; a bare name goes where presets look for it."""
+    return Path(out) if out.endswith(".json") else REPOSITORY / CALIBRATIONS / f"{out}.json"
+
+
+def _read_questions(options: argparse.Namespace, judge: Judge) -> list[AskedQuestion]:
+    """The questions of all runs, with judged answers and the chosen features."""
+    # All runs are read before any is judged: a wrong folder is reported before a judge costs money.
+    runs = [read_finished_questions(folder, options.split) for folder in options.runs]
+    _require_known(options.only, chain.from_iterable(runs))
+
+    features = FeatureChoice(frozenset(options.only), frozenset(options.without))
+    questions: list[AskedQuestion] = []
+    for run in runs:
+        questions += asked_questions(run, judge, features)
+    return questions
+
+
 def _require_known(names: Sequence[str], questions: Iterable[FinishedQuestion]) -> None:
-    """A feature that no answer has is misspelt, or the runs were made without it."""
-    known: set[str] = set()
+    """Raise UserError for a feature that no answer has: it is misspelt, or the runs were made without it."""
+    features: set[str] = set()
     for question in questions:
         for candidate in question.trace.get("candidates", ()):
-            known.update(name.partition("=")[0] for name in candidate["features"])
-    unknown = [name for name in names if name.partition("=")[0] not in known]
+            features.update(name.partition("=")[0] for name in candidate["features"])
+
+    unknown = [name for name in names if name.partition("=")[0] not in features]
     if unknown:
-        raise UserError(f"--only {unknown[0]}: no answer of these runs has it; they have {', '.join(sorted(known))}")
+        listed = ", ".join(sorted(features))
+        raise UserError(f"--only {unknown[0]}: no answer of these runs has it; they have {listed}")
 
 
-def _fit(questions: Sequence[AskedQuestion], kept: ConfidenceModel | None, folders: Sequence[Path]) -> "Calibration":
-    """The model of all answers, or of answers from pages beside the graph's part of `kept`."""
+def _fit(
+    questions: Sequence[AskedQuestion],
+    graph_model: ConfidenceModel | None,
+    folders: Sequence[Path],
+) -> "Calibration":
+    """The model of all answers; with a `graph_model` of answers from pages alone, beside that model's graph part."""
     from crag.training.calibrate.fitting import NothingLearnedError, calibrate, calibrate_pages  # scikit-learn
 
     try:
-        if kept:
-            return calibrate_pages(questions, kept, FOLDS, SEED)
+        if graph_model:
+            return calibrate_pages(questions, graph_model, FOLDS, SEED)
         return calibrate(questions, FOLDS, SEED)
     except NothingLearnedError as error:
         listed = ", ".join(str(folder / TRACES) for folder in folders)
@@ -172,6 +186,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="rules",
         help="judge of answers that the runs withheld",
     )
+
     return parser.parse_args(arguments)
 
 

@@ -139,6 +139,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NUMBER/TOTAL",
         help="do not ask the questions that this fold tests, such as 1/3",
     )
+
     return parser.parse_args(arguments)
 
 

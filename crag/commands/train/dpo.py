@@ -25,7 +25,7 @@ from crag.core.files import UserError, lock_folder
 from crag.engines.llm.local_engine import check_folders, model_folder
 from crag.training.adapters import check_trainable
 from crag.training.files import RunCard
-from crag.training.lora import PreferenceTraining
+from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import read_pairs_of_answers
 from crag.weights.adapter_files import ADAPTER_WEIGHTS, Adapter
 
@@ -84,6 +84,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="check everything, and show how many pairs and steps there are",
     )
+
     return parser.parse_args(arguments)
 
 

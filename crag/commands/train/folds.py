@@ -107,4 +107,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="JSON lines",
     )
     add_split_argument(parser)
+
     return parser.parse_args(arguments)

@@ -112,6 +112,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="rules",
         help="does the context hold the right answer? llm: the model of --judge llm (default: %(default)s)",
     )
+
     return parser.parse_args(arguments)
 
 
@@ -126,12 +127,15 @@ def _context_check(options: argparse.Namespace, judge: Judge) -> Judge:
 def _figures(rows: Sequence[dict[str, Any]], left_out: Counter[str]) -> dict[str, Any]:
     """Counts for the run card: rows, questions, and rows of each branch by domain."""
     domains = defaultdict(list, {"all": list(rows)})
+    verdicts: Counter[str] = Counter()
     for row in rows:
         domains[row.get("domain", "unknown")].append(row)
+        verdicts.update(sample["verdict"] for sample in row["samples"])
+
     return {
         "rows": len(rows),
         "questions": len({row["query"] for row in rows}),
-        "samples": dict(Counter(sample["verdict"] for row in rows for sample in row["samples"])),
+        "samples": dict(verdicts),
         "left_out": dict(left_out),
         "domains": {name: _branch_counts(domain_rows) for name, domain_rows in domains.items()},
     }

@@ -18,7 +18,7 @@ from crag.evaluation.split import Split
 from crag.training.adapters import check_trainable
 from crag.training.files import ExampleT, RunCard, read_examples
 from crag.training.folds import may_train, parse_fold
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 
 if TYPE_CHECKING:
     from crag.training.lora.run import TuningRun

@@ -71,4 +71,5 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_preset_arguments(parser)
     add_split_argument(parser)
+
     return parser.parse_args(arguments)

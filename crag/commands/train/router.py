@@ -13,7 +13,7 @@ from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.places import REPOSITORY
 from crag.evaluation.public_questions import DEFAULT_FOLDER, FILES
 from crag.training.files import RunCard, check_data_file
-from crag.training.router import RouterTraining
+from crag.training.router.settings import RouterTraining
 from crag.weights.manifest import locate
 
 DEFAULT_DATA = REPOSITORY / DEFAULT_FOLDER / FILES[4, 1][0]

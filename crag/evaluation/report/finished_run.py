@@ -122,15 +122,11 @@ class FinishedRun:
 
         # The name comes last, so that equal labels keep one order
         ordered = sorted(labels, key=lambda label: (-wrong[label], -missing[label], label))
-        return [
-            {
-                "label": label,
-                "wrong": wrong[label],
-                "missing": missing[label],
-                "sum": wrong[label] + missing[label],
-            }
-            for label in ordered[:SHOWN]
-        ]
+        worst: list[dict[str, Any]] = []
+        for label in ordered[:SHOWN]:
+            not_right = wrong[label] + missing[label]
+            worst.append({"label": label, "wrong": wrong[label], "missing": missing[label], "sum": not_right})
+        return worst
 
     def metrics_by_finding(self, name: str) -> dict[str, Metrics]:
         """The metrics of the questions for which a field of `RETRIEVAL_TITLES` is yes, and no; without empty groups."""

@@ -38,6 +38,7 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
         # Every question of a batch has the batch's seconds.
         seconds = list(dict(questions).values())
         median, p95, worst = np.percentile(seconds, [50, 95, 100])
+
         # Over questions, while the percentiles are over batches
         total = sum(value for _, value in questions)
         budget = budgets.get(stage)

@@ -18,11 +18,11 @@ from crag.answering import trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW
 from crag.core.files import read_jsonl, write_rows
 from crag.engines.gpus import GpuError, require_gpus
-from crag.evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
+from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
-from crag.settings import PRESET_VARIABLE
+from crag.settings import KG_VARIABLE, PRESET_VARIABLE
 from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.weights.manifest import cache_folder
@@ -95,7 +95,7 @@ def _rehearse(subject: Subject, python: Path, *, asks: bool) -> Findings:
         graph = None
         # Task 1 has no graph under the evaluator
         if asks and subject.task in {"task2", "task3"}:
-            graph = os.environ.get(GRAPH_VARIABLE) or stack.enter_context(mock_graph())
+            graph = os.environ.get(KG_VARIABLE) or stack.enter_context(mock_graph())
         rehearsal = _Rehearsal(subject, folder, str(python), graph)
 
         began = time.monotonic()
@@ -145,11 +145,7 @@ class _Rehearsal:
 
         # Without a copy this tree is what is tested, so nothing of it may be hidden
         hidden = subject.root if is_copy else folder
-        self._environment = empty_world(
-            folder,
-            hidden=hidden,
-            server=urlsplit(graph or "").hostname,
-        )
+        self._environment = empty_world(folder, hidden=hidden, server=urlsplit(graph or "").hostname)
         self._environment[PRESET_VARIABLE] = str(subject.preset)
         if subject.preset != subject.active_preset:  # only rehearsed: may use this machine's weights
             self._environment["CRAG_MODELS_DIR"] = str(cache_folder())
@@ -160,13 +156,8 @@ class _Rehearsal:
         return self._folder / "out" / PREDICTIONS
 
     def import_agent(self) -> "subprocess.CompletedProcess[str]":
-        return run_python(
-            self._tree,
-            self._environment,
-            "-c",
-            IMPORT,
-            python=self._python,
-        )
+        """Import the agent's two names."""
+        return run_python(self._tree, self._environment, "-c", IMPORT, python=self._python)
 
     def evaluate(self) -> "subprocess.CompletedProcess[str]":
         """Ask the questions of `rehearsal_rows` with local_evaluation.py."""
@@ -183,12 +174,7 @@ class _Rehearsal:
         ]
         if self._graph:
             command.append(f"--kg-url={self._graph}")
-        return run_python(
-            self._tree,
-            self._environment,
-            *command,
-            python=self._python,
-        )
+        return run_python(self._tree, self._environment, *command, python=self._python)
 
 
 def _network_findings(hosts: list[str] | None) -> Findings:

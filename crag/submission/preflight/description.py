@@ -1,9 +1,9 @@
 """Checks of `aicrowd.json` and of its preset."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from crag.evaluation.batches import GPU_MEMORY_GIB
 from crag.settings import TransformersEngine, VllmEngine
@@ -83,7 +83,7 @@ def aicrowd_json(subject: Subject) -> Findings:
     yield note(Subject(subject.root).task or "")
 
 
-def _field_finding(fault: ErrorDetails, preset: str | None) -> Finding:
+def _field_finding(fault: Mapping[str, Any], preset: str | None) -> Finding:
     """The finding for a field that pydantic rejects."""
     field = str(fault["loc"][0])
     level = Level.ERROR
@@ -161,6 +161,7 @@ def preset(subject: Subject) -> Findings:
             "correct it, or choose another: make task1 PRESET=...",
         )
         return
+
     if subject.preset != subject.active_preset:
         problem = f"the evaluator uses {subject.active_preset}, but {subject.preset} is checked"
         yield Finding(
@@ -169,6 +170,7 @@ def preset(subject: Subject) -> Findings:
             problem,
             f"leave --preset out, or choose it: make {subject.task or 'task1'} PRESET={subject.preset}",
         )
+
     for finding in _unsuitable(subject):
         yield finding._replace(place=f"{file}, field {finding.place}")
     yield note(f"{settings.name}: {settings.description}")
@@ -234,7 +236,7 @@ def _unsuitable_number_type(dtype: str) -> Findings:
 
 
 def memory(subject: Subject) -> Findings:
-    """The models fit on the GPUs, each engine in its share (estimated; crag.benchmarks.t4_plan shows the details)."""
+    """The models fit on the GPUs, each engine in its share (estimated; `crag bench t4-plan` shows the details)."""
     if not subject.settings.needs_gpu:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
 

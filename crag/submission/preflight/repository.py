@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crag.settings import needed_weights
 from crag.submission.preflight.subject import (
@@ -244,15 +244,8 @@ def weights(subject: Subject) -> Findings:
         path = f"models/weights/{name}"
         problem = verification_problem(subject.manifest.models[name], root / path)
         if problem:
-            yield _missing_weights(
-                subject,
-                key=key,
-                path=path,
-                name=name,
-                problem=problem,
-                remedy=fetch,
-                is_optional=name in needed.optional,
-            )
+            part = _MissingPart(name, key, path, is_optional=name in needed.optional)
+            yield _missing_weights(subject, part, problem, fetch)
 
     for folder in needed.folders:
         yield from _folder_findings(subject, folder)
@@ -275,14 +268,7 @@ def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
     if problem:
         without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
         remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
-        yield _missing_weights(
-            subject,
-            key=folder.key,
-            path=path,
-            name=folder.name,
-            problem=problem,
-            remedy=remedy,
-        )
+        yield _missing_weights(subject, _MissingPart(folder.name, folder.key, path), problem, remedy)
 
 
 def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
@@ -295,31 +281,31 @@ def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
     return "untuned: the base model answers without adapters"
 
 
-def _missing_weights(
-    subject: Subject,
-    *,
-    key: str,
-    path: str,
-    name: str,
-    problem: str,
-    remedy: str,
-    is_optional: bool = False,
-) -> Finding:
-    """A part of the preset that the pushed copy lacks at `path`; this machine's tree or cache may have it."""
-    for candidate in (subject.root / path, cache_folder() / name):
+class _MissingPart(NamedTuple):
+    """A model, adapter or classifier that the pushed copy lacks: its name, the preset's key for it, and its path."""
+
+    name: str
+    key: str
+    path: str
+    is_optional: bool = False
+
+
+def _missing_weights(subject: Subject, part: _MissingPart, problem: str, remedy: str) -> Finding:
+    """The finding for a missing part; this machine's tree or cache may have it."""
+    for candidate in (subject.root / part.path, cache_folder() / part.name):
         if candidate.exists():
             remedy = f"{remedy}; on this machine it is in {candidate}"
             break
 
     # A purpose, such as "the cut to 75 tokens", is no key of the file
-    place = f"field {key}" if "." in key else f"for {key}"
+    place = f"field {part.key}" if "." in part.key else f"for {part.key}"
     # The copy has a temporary name, which helps nobody
     problem = problem.replace(f"{subject.pushed}/", "")
     # Another preset is only rehearsed: it will not be submitted
-    is_needed = subject.preset == subject.active_preset and not is_optional
+    is_needed = subject.preset == subject.active_preset and not part.is_optional
     return Finding(
         Level.ERROR if is_needed else Level.WARNING,
         f"{subject.preset_file}, {place}",
-        f"{path}, as git would push it: {one_line(problem, 400)}",
+        f"{part.path}, as git would push it: {one_line(problem, 400)}",
         remedy,
     )

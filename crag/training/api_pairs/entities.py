@@ -42,14 +42,9 @@ def company_names(folder: Path) -> CompanyNames:
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as lines:
             # Not strict: a published list may have rows with surplus cells or open quotes
-            listings = CsvReader(
-                lines,
-                str(path),
-                _LISTING_COLUMNS,
-                _LISTING_COLUMNS,
-                strict=False,
-            )
+            listings = CsvReader(lines, str(path), _LISTING_COLUMNS, _LISTING_COLUMNS, strict=False)
             rows = [row.cells for row in listings]
+
         # The first listing of a name counts, so it is written last.
         for row in reversed(rows):
             # "Apple Inc. Common Stock" becomes "Apple Inc"

@@ -55,7 +55,6 @@ def real_pairs(
     path: Path,
     names: CompanyNames,
     split: Split | None = None,
-    limit: int | None = None,
 ) -> list[CallPair]:
     """The labelled real questions, each once, with their entities.
 
@@ -63,19 +62,12 @@ def real_pairs(
     calls where it is another one than the question's. Raises DatasetError.
     """
     pairs: dict[str, CallPair] = {}
-    for record in read_records(path, limit, split):
+    for record in read_records(path, split=split):
         pair = pair_of(record, source=REAL, groups=(), alt_ans=alternative_answers(record))
 
-        # From the calls, else from the label, else the question stands for itself
-        groups = (
-            groups_of(
-                pair.domain,
-                pair.program,
-                names,
-            )
-            or _labelled_entities(record)
-            or (pair.query,)
-        )
+        # Without any entity the question stands for itself
+        entities = groups_of(pair.domain, pair.program, names) or _labelled_entities(record)
+        groups = entities or (pair.query,)
         # The first row of a question counts
         pairs.setdefault(pair.query, pair.model_copy(update={"groups": groups}))
     return list(pairs.values())
@@ -112,16 +104,17 @@ def _labelled_entities(record: Record) -> tuple[str, ...]:
     return tuple(map(str, entities))
 
 
-def pair_of(record: Record, **more: object) -> CallPair:
-    """A line of a file as a pair with canonical calls; `more` are further fields. Raises DatasetError."""
+def pair_of(record: Record, **changes: object) -> CallPair:
+    """A line of a file as a pair with canonical calls; `changes` replace its fields. Raises DatasetError."""
     tables = record.data.get("tables")
     if tables is not None:
         if tables not in tuple(Domain):
             raise DatasetError(
                 f'{record.place}: field "tables": expected {", ".join(Domain)}, found {shorten_repr(tables)}'
             )
-        more["domain"] = tables
-    pair = row_of(with_query_time(record), CallPair, **more)
+        changes["domain"] = tables
+
+    pair = row_of(with_query_time(record), CallPair, **changes)
     try:
         # Canonical: two spellings of one program must not look like two
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})

@@ -19,7 +19,7 @@ from crag.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import UserError
 from crag.evaluation.metrics import RESAMPLES, SEED, percentile_interval
-from crag.training.calibrate import AskedQuestion, JudgedCandidate
+from crag.training.calibrate.questions import AskedQuestion, JudgedCandidate
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

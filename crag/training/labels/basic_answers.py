@@ -21,7 +21,7 @@ from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from crag.evaluation.split import Split
 from crag.text.matching import position_of, tokens
-from crag.training.calibrate import FinishedQuestion, read_finished_questions
+from crag.training.calibrate.questions import FinishedQuestion, read_finished_questions
 from crag.training.files import TrainingExample
 
 STEPS = {"web": ("answer", WEB), "graph": ("graph_answer", GRAPH)}
@@ -100,6 +100,7 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
     record = question.record
     trace = question.trace
     prompt = trace["prompts"][step]
+
     # A prompt is a text to continue, or a list of turns
     chat: tuple[Message, ...] = ()
     if not isinstance(prompt, str):
@@ -109,15 +110,6 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
     if source == GRAPH:  # the facts in the prompt may be fewer than those in the trace
         facts = _FACTS.search(chat[-1].content if chat else prompt)
         context = facts[0] if facts else ""
-
-    generation = trace["generations"].get(step, {"finish_reason": "error"})
-    answer = I_DONT_KNOW
-    if generation["finish_reason"] not in {"error", "deadline"}:
-        # The prompts are kept, not their names
-        if END_MARK in str(prompt):
-            answer = read_reasoned(generation["text"], source, MAX_TOKENS).text
-        else:
-            answer = normalise(generation["text"], source).text
 
     labels = {field: record[field] for field in LABEL_FIELDS if field in record}
     return BasicAnswer(
@@ -131,13 +123,26 @@ def _basic_answer(question: FinishedQuestion, step: str, source: str) -> BasicAn
             split=record.get(Split.FIELD),
         ),
         context=context,
-        answer=answer,
+        answer=_first_answer(trace, step, source),
         about={
             "interaction_id": record["interaction_id"],
             "query_time": trace["query_time"],
             **labels,
         },
     )
+
+
+def _first_answer(trace: Mapping[str, Any], step: str, source: str) -> str:
+    """What the model answered in a step, before gates and checks."""
+    generation = trace["generations"].get(step, {"finish_reason": "error"})
+    if generation["finish_reason"] in {"error", "deadline"}:
+        return I_DONT_KNOW
+
+    # A trace has the words of a prompt, not its name
+    asks_for_reasons = END_MARK in str(trace["prompts"][step])
+    if asks_for_reasons:
+        return read_reasoned(generation["text"], source, MAX_TOKENS).text
+    return normalise(generation["text"], source).text
 
 
 class Branch(enum.StrEnum):

@@ -46,8 +46,9 @@ def in_parts(batch: Mapping[str, torch.Tensor], max_tokens: int) -> Iterator[Map
     """The rows of a batch in parts of at most `max_tokens`, counted with padding; a longer row is a part of its own.
 
     The tensors are (rows, tokens), padded on the right; "attention_mask" is 1 where a token is. A part has the padding
-    that its own rows need:
+    that its own rows need.
 
+    Example:
         in_parts({"input_ids": ids, "attention_mask": mask}, 1024)
     """
     lengths: list[int] = batch["attention_mask"].sum(dim=1).tolist()

@@ -5,7 +5,7 @@ import time
 import torch
 from transformers import PreTrainedModel
 
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 
 _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")
 """Names that torch gives to them: on Intel and AMD, on Intel, on ARM."""

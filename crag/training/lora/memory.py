@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from crag.submission.gpu_plan import CONTEXT_GIB
-from crag.training.lora import LoraTraining
+from crag.training.lora.settings import LoraTraining
 from crag.weights.manifest import Shape
 
 ANSWER_TOKENS = 256

@@ -21,9 +21,9 @@ from crag.engines.llm.chat_template import read_config
 from crag.engines.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from crag.settings import SettingsError
 from crag.training.files import TrainingExample
-from crag.training.lora import LoraTraining
 from crag.training.lora.cpu import computing_type
 from crag.training.lora.memory import shape_of, why_too_large
+from crag.training.lora.settings import LoraTraining
 from crag.weights.adapter_files import ADAPTER_WEIGHTS
 from crag.weights.manifest import WeightsMissingError
 
@@ -152,6 +152,7 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> PreTrainedMod
             bnb_4bit_use_double_quant=True,
             bnb_4bit_compute_dtype=number_type,
         )
+
     try:
         return AutoModelForCausalLM.from_pretrained(
             str(base),

@@ -18,7 +18,6 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference, DPOTrainer
 
 from crag.core.files import DatasetError
 from crag.engines.llm.tokenizer import quiet_transformers
-from crag.training.lora import PreferenceTraining
 from crag.training.lora.model import continue_adapter, load_tunable, tokenize
 from crag.training.lora.run import (
     TuningRun,
@@ -31,6 +30,7 @@ from crag.training.lora.run import (
     warn_of_slow_cpu,
     write_results,
 )
+from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import PreferencePair
 
 _UNLIMITED = 2**31
@@ -121,9 +121,9 @@ def _build_trainer(
     model: PeftModel,
     pairs: TokenPairs,
 ) -> "PairTrainer":
+    # trl's names
     rows = [
-        {"prompt_ids": pair.prompt, "chosen_ids": pair.chosen, "rejected_ids": pair.rejected}  # trl's names
-        for pair in pairs.kept
+        {"prompt_ids": pair.prompt, "chosen_ids": pair.chosen, "rejected_ids": pair.rejected} for pair in pairs.kept
     ]
     options = trainer_arguments(settings, run)
     trainer = PairTrainer(

@@ -27,7 +27,6 @@ from trl.trainer.sft_trainer import DataCollatorForLanguageModeling, SFTTrainer
 from crag.core.files import UserError, write_rows
 from crag.engines.llm.tokenizer import quiet_transformers
 from crag.training.files import CARD_FILE, TrainingExample
-from crag.training.lora import LoraTraining
 from crag.training.lora.batches import SimilarLengths, in_parts
 from crag.training.lora.cpu import computes_in_bfloat16, computing_type, estimate_seconds
 from crag.training.lora.model import (
@@ -37,6 +36,7 @@ from crag.training.lora.model import (
     save_adapter,
     tokenize,
 )
+from crag.training.lora.settings import LoraTraining
 from crag.weights.adapter_files import ADAPTER_WEIGHTS
 
 UNFINISHED = "unfinished"
@@ -85,6 +85,7 @@ def tune(
 
     Raises UserError: an adapter or an unfinished run is in the way; FloatingPointError: the loss is not finite.
 
+    Example:
         tune(LoraTraining.load("db3"), read_examples(path), TuningRun(base, out, device="cuda"))
     """
     checkpoint = find_checkpoint(run)

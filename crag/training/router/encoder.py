@@ -19,9 +19,9 @@ from crag.core.files import UserError
 from crag.router import FIELD_CLASSES
 from crag.router.calibration import LogProbabilities, log_softmax
 from crag.router.network import QuestionTokenizer
-from crag.training.router import EncoderTraining
 from crag.training.router.network import QuestionNetwork, load_encoder, tuned_linear_layers
 from crag.training.router.questions import Examples, Positions
+from crag.training.router.settings import EncoderTraining
 
 MAX_TOKENS = 64
 """Of a question; longer ones are cut."""
@@ -176,12 +176,11 @@ class EncoderTrainer:
             learning_rate = settings.head_learning_rate if is_head else settings.learning_rate
             decay = settings.weight_decay if parameter.ndim > 1 else 0.0
             groups.setdefault((learning_rate, decay), []).append(parameter)
-        return torch.optim.AdamW(
-            [
-                {"params": parameters, "lr": learning_rate, "weight_decay": decay}
-                for (learning_rate, decay), parameters in groups.items()
-            ]
-        )
+
+        options: list[dict[str, Any]] = []
+        for (learning_rate, decay), parameters in groups.items():
+            options.append({"params": parameters, "lr": learning_rate, "weight_decay": decay})
+        return torch.optim.AdamW(options)
 
     def predict(self, tuned: TunedEncoder, positions: Positions) -> dict[str, LogProbabilities]:
         """Log-probabilities of each field, shape (positions, classes)."""

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from crag.router import FIELD_CLASSES
 from crag.router.calibration import LogProbabilities, log_softmax
 from crag.router.ngrams import bucket_rarity, hashed_rows
-from crag.training.router import NgramTraining
 from crag.training.router.questions import Examples, Positions
+from crag.training.router.settings import NgramTraining
 
 MAX_ITERATIONS = 500
 """Limit for the logistic regression."""

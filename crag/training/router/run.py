@@ -26,10 +26,10 @@ from crag.router.calibration import (
     mix_log_probabilities,
 )
 from crag.router.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
-from crag.training.router import RouterTraining
 from crag.training.router.encoder import MAX_TOKENS, EncoderTrainer
 from crag.training.router.ngrams import Tensors, fit_ngrams, predict_ngrams
 from crag.training.router.questions import Examples
+from crag.training.router.settings import RouterTraining
 
 
 @dataclass(frozen=True, slots=True)

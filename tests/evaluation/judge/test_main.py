@@ -184,7 +184,7 @@ def test_columns_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("question=Frage", "must be OURS=THEIRS,... with ours from query, prediction"),
     ],
 )
-def test_a_column_that_is_not_there(
+def test_a_column_that_is_not_there_is_named_beside_those_that_are(
     tmp_path: Path, columns: str, fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "in.csv"
@@ -194,7 +194,9 @@ def test_a_column_that_is_not_there(
     assert fault in capsys.readouterr().err
 
 
-def test_a_format_that_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_format_that_is_not_written_is_refused_before_anything_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_rows(tmp_path / "in.jsonl", ROWS)
     assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.xlsx")]) == 2
     assert "out.xlsx: the verdicts are written as .jsonl, .json, .csv or .tsv" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_a_second_time_changes_nothing_and_kept_verdicts_are_not_replaced_unaske
 def test_nothing_is_judged_if_one_run_cannot_be(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crag.commands.judge.judge_again", lambda *_: pytest.fail("a run was judged"))
+    monkeypatch.setattr("crag.commands.judge_runs.judge_again", lambda *_: pytest.fail("a run was judged"))
     whole, half = write_run(tmp_path / "a", RECORDS), write_run(tmp_path / "b", RECORDS, questions=None)
     faults: list[tuple[list[Any], str]] = [
         ([whole, half], f"{half}: the run is not finished; `crag evaluate --resume` continues it"),

@@ -26,11 +26,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Chrome"]:
     program, driver = (shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver"))
     if program is None or driver is None:
         pytest.skip("no Chromium with its driver on the PATH: apt-get install chromium chromium-driver")
+
     options = webdriver.ChromeOptions()
     options.binary_location = program
     profile: Path = tmp_path_factory.mktemp("chromium")
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
+
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     started = webdriver.Chrome(options=options, service=Service(driver))
     yield started

@@ -100,12 +100,15 @@ def page(browser: Chrome, address: str) -> Iterator[Page]:
     assert browser.title in {"", "about:blank"} or browser.title.startswith("own, CRAG task 1, +0."), "nothing ran"
 
 
-def test_filters_and_search(page: Page) -> None:
+def test_filters_slices_and_the_search_leave_only_the_questions_asked_for(page: Page) -> None:
     assert page.text("status") == f"{MANY} questions"
+
     for facet, value, listed in (("verdict", "missing", 2), ("gates", "expected score", 1)):
         Select(page.all(f"[data-facet={facet}]")[0]).select_by_value(value)
         page.until_listed(listed)
+
     assert page.rows == ["what is number 1?"]
+
     page.until_at("#verdict=missing&gates=expected+score")
     page.click("button[type=reset]")
     page.until_at("#questions")
@@ -116,7 +119,7 @@ def test_filters_and_search(page: Page) -> None:
     assert page.rows == ["what is number 77?"]
 
 
-def test_order(page: Page) -> None:
+def test_a_click_on_a_column_sorts_by_it_and_another_click_turns_the_order(page: Page) -> None:
     for direction, first in (("ascending", 1), ("descending", 0)):
         page.click("[data-sort=probability]")
         assert page.rows[0] == f"what is number {first}?", "of equals the first asked"
@@ -143,14 +146,19 @@ def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
         "0.750",
         "the context holds the expected answer; so do passage 1 as the first and 100 % of the passages",
     ]
+
     assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
     assert "The prompt of 0" not in text, "folded away"
+
     next(summary for summary in page.all("summary") if summary.text == "Prompt").click()
     assert "The prompt of 0" in page.text("trace-body")
+
     marks = [(mark.get_attribute("class"), mark.text) for mark in page.all(".text mark")]
     assert marks == [("given", "answer 0"), ("gold", "gold 0")], "gold 00 is another number"
+
     page.click("#close")
     assert page.focused == "what is number 0?"
+
     page.until_at("#questions")
     page.browser.back()
     page.until(lambda: page.browser.current_url == "about:blank")  # closing is not a step that Back repeats
@@ -161,13 +169,16 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     page.press(Keys.TAB, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     assert page.focused == "what is number 2?"
     assert page.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid", "the focus can be seen"
+
     page.press(Keys.ENTER)
     assert "set: of 3 items" in page.opened()
+
     page.press(Keys.ARROW_LEFT)
     page.until(lambda: page.text("trace-title") == "what is number 1?" and "withheld" in page.text("trace-body"))
     page.press(Keys.ESCAPE)
     page.until(lambda: not page.is_shown("trace"))
     assert page.focused == "what is number 1?", "back where the open question stands"
+
     page.press(Keys.END)
     assert page.focused == f"what is number {MANY - 1}?", "rows are drawn as they are needed"
 
@@ -175,12 +186,14 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
 def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -> None:
     page.go("")
     assert (page.is_shown("overview"), page.is_shown("all-questions")) == (True, False)
+
     drawn = (
         "const width = (shape) => shape.getBoundingClientRect().width;"
         "return [...document.querySelectorAll('.scroll:last-child > .losses rect')].map((bar) =>"
         " width(bar) / width(bar.ownerSVGElement) - bar.getAttribute('width') / 100)"
     )
     assert page.run(drawn) == pytest.approx([0.0] * 2, abs=0.02), "a bar is as long as its number says"
+
     page.click(".tabs [href='#questions']")
     page.until(lambda: page.is_shown("all-questions") and not page.is_shown("overview"))
     page.open(2)
@@ -190,6 +203,7 @@ def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -
     page.until(lambda: not page.is_shown("trace"))
     page.until_at("#questions")
     assert len(page.rows) > 3, "the table is as it was"
+
     page.browser.back()
     page.until(lambda: page.is_shown("overview"))
 
@@ -216,15 +230,18 @@ def test_a_person_marks_a_verdict_and_downloads_it(page: Page) -> None:
     page.click("#next")
     page.until(lambda: page.text("trace-title") == "what is number 1?" and page.run("return state.entry !== null"))
     assert page.all("#own-note")[0].get_attribute("value") == ""
+
     page.all("#own-note")[0].send_keys("unsure")
     page.click("#close")
     assert page.text("download") == "Download 2 of your verdicts and notes"
+
     page.click("#download")
     page.until(lambda: page.run("return window.given"))
     first, second = map(json.loads, page.run("return window.given").splitlines())
     named = {"interaction_id": "id-0", "occurrence": 0, "query": "what is number 0?"}
     assert first == {**named, "verdict": "incorrect", "note": "said of anothesr"}
     assert (second["verdict"], second["note"]) == (RECORDS[1]["verdict"], "unsure")
+
     page.go("#question=id-0")
     page.opened()
     assert page.all("#own-note")[0].get_attribute("value") == "said of anothesr", "the browser keeps it"
@@ -259,10 +276,13 @@ def test_a_correction_changes_the_row_and_every_counter_at_once(page: Page) -> N
     assert after["score"] == f"{(right + 1 - (wrong - 1)) / scored:+.3f}"
     assert after["accuracy"] == f"{100 * (right + 1) / scored:.1f} %"
     assert page.text("counted").startswith(f"Counted: {right + 1} right, ")
+
     movies, _, slice_score = slice_cells(page, "movie")
     assert float(slice_score) == pytest.approx(float(slice_before[2]) + 2 / int(movies), abs=0.001)
+
     row = page.run("return document.querySelector('#rows td.verdict').textContent")
     assert row == "right yours, judged wrong"
+
     options = [option.text for option in Select(page.all("[data-facet=verdict]")[0]).options]
     assert f"right ({right + 1})" in options
     assert "wrong (0)" in options
@@ -273,6 +293,7 @@ def test_a_correction_changes_the_row_and_every_counter_at_once(page: Page) -> N
     assert page.text("corrected").startswith("1 verdict is yours")
     assert not page.is_shown("conclusion"), "what was concluded was of other figures"
     assert figures(page) == after, "the browser keeps it"
+
     page.go("#question=id-2")
     page.opened()
     Select(page.all("#own-verdict")[0]).select_by_value("")
@@ -292,8 +313,10 @@ def test_questions_whose_answer_was_not_found_are_listed_and_counted(page: Page)
     after = page.run(
         "return document.querySelector('[data-field=answer_in_context][data-label=no] .score').textContent"
     )
+
     assert float(after) < float(before)
     assert "the context lacks the expected answer; no passage holds it" in page.text("trace-body")
+
     Select(page.all("#own-verdict")[0]).select_by_value("")
 
 
@@ -348,7 +371,7 @@ def test_a_phone_shows_no_name_of_a_field_without_its_value(page: Page) -> None:
     assert all(cell.text.strip() for cell in shown)
 
 
-def test_dark_where_the_system_is_dark(page: Page) -> None:
+def test_the_page_is_dark_where_the_system_is_dark(page: Page) -> None:
     brightness = (
         "return ['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name]"
         ".match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0))"

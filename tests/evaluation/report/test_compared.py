@@ -33,6 +33,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_has_both_scores_what_the_difference_is_and_a_markdown_block(page: Path) -> None:
     parsed = Parsed(page.read_text(encoding="utf-8"))
     check_nothing_else_runs(parsed)
+
     for part in (
         "A: x +0.04 [+0.00, +0.12] / B: x, changed +0.92",
         "B scores 0.875 more than A on 24 common questions [+0.625, +1.000], p <0.0001: more than chance.",
@@ -41,6 +42,7 @@ def test_the_page_has_both_scores_what_the_difference_is_and_a_markdown_block(pa
         "expected: gold 1 · A: A said 1",
     ):
         assert part in parsed.text
+
     block = parsed.whole.partition("Copy the Markdown")[2]
     lines = block[block.index("**B scores") :].splitlines()
     assert lines[2] == "| | A | B | B - A | 95 % interval | p |"
@@ -56,7 +58,9 @@ def test_axe_has_no_complaint(browser: Any, axe: str, page: Path) -> None:
 
 
 @pytest.mark.parametrize(("verdict", "is_scored"), [("correct", True), ("unscored", False)])
-def test_equal_runs_and_runs_without_a_score(tmp_path: Path, verdict: str, is_scored: bool) -> None:
+def test_runs_with_the_same_verdicts_are_called_equal_or_unscored(
+    tmp_path: Path, verdict: str, is_scored: bool
+) -> None:
     folder = write_run(tmp_path / "run", [record(0, verdict), record(1, verdict)], [])
     assert main([str(folder)] * 2 + ["--html", str(tmp_path / "page.html")]) == 0
     text = Parsed((tmp_path / "page.html").read_text(encoding="utf-8")).text
@@ -71,6 +75,7 @@ def test_a_flipped_question_opens_with_both_traces_and_the_markdown_is_copied(br
     from selenium.webdriver.support.ui import WebDriverWait
 
     browser.get(page.as_uri())
+
     for place in (0, 20):
         details = browser.find_elements("css selector", "details.flip")[place]
         number = re.match(r"\d+", details.text)
@@ -80,6 +85,7 @@ def test_a_flipped_question_opens_with_both_traces_and_the_markdown_is_copied(br
         WebDriverWait(browser, 10).until(presence_of_element_located(second))
         a, b = (side.text for side in details.find_elements("css selector", ".side"))
         assert (f"in A {number[0]}" in a, f"in B {number[0]}" in b) == (True, True)
+
     browser.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; };")
     browser.find_element("id", "copy-markdown").click()
     assert browser.execute_script("return window.copied").startswith("**B scores")

@@ -23,7 +23,9 @@ from tests.evaluation.report.example import FIRING, record, trace, write_run
         ("{}", "missing"),
     ],
 )
-def test_what_is_no_finished_run(tmp_path: Path, results: str | None, fault: str) -> None:
+def test_an_unfinished_run_or_damaged_results_are_refused_with_the_remedy(
+    tmp_path: Path, results: str | None, fault: str
+) -> None:
     write_run(tmp_path)
     (tmp_path / "results.json").unlink()
     if results is not None:
@@ -94,7 +96,7 @@ def test_what_cannot_be_judged_is_counted(tmp_path: Path) -> None:
     assert collect_estimates(run) == ([Estimate(0.75, 1.0)], 1, 2)
 
 
-def test_reliability() -> None:
+def test_reliability_bins_include_their_lower_end_and_leave_out_empty_ones() -> None:
     bins = reliability([Estimate(0.0, -1), Estimate(0.09, 1), Estimate(0.1, -1), Estimate(1.0, 1)])
     shown = [(point.probability, point.right, point.questions) for point in bins]
     assert shown == [(0.045, 0.5, 2), (0.1, 0.0, 1), (1.0, 1.0, 1)]

@@ -25,6 +25,7 @@ def test_long_texts_give_way_until_the_blocks_are_small_enough(monkeypatch: pyte
     assert sum(map(len, packed.blocks)) <= 6_000
     assert packed.longest < packing.LONGEST[0]
     assert packed.shortened == 1
+
     first, second = unpacked(packed.blocks)
     assert second["trace"] == traces[1]
     assert first["left_out"] > 0

@@ -62,10 +62,12 @@ def check_nothing_else_runs(page: Parsed) -> None:
     policy = next(a["content"] or "" for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
+
     allowed = set(re.findall(r"sha256-([^']+)", policy))
     hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in page.raw}
     assert len(allowed) == 2
     assert allowed <= hashes
+
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on") or name == "style"]
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
@@ -76,18 +78,18 @@ def page_of(folder: Path, **options: Any) -> Parsed:
 
 def test_a_run_may_be_hostile_in_every_field(tmp_path: Path) -> None:
     gate = {"name": HOSTILE, "reason": HOSTILE, "answer": HOSTILE, "withheld": HOSTILE, "withheld_verdict": "correct"}
-    fields = ("interaction_id", "query", "prediction", "answer", "reason", "domain", "question_type", "error", "lost")
-    rows = [record(n, "incorrect", **dict.fromkeys(fields, HOSTILE), gates=[gate], occurrence=n) for n in range(2)]
-    for row in rows:
-        row["lost"] = "fault"
+    fields = ("interaction_id", "query", "prediction", "answer", "reason", "domain", "question_type", "error")
+    hostile = {**dict.fromkeys(fields, HOSTILE), "gates": [gate], "lost": "fault"}
+    rows = [record(n, "incorrect", **hostile, occurrence=n) for n in range(2)]
     traces = [trace(0, interaction_id=HOSTILE, seconds={HOSTILE: 2.0})]
     signature = {**dict.fromkeys(("preset", "set", "agent", "data", "judge", HOSTILE), HOSTILE), "kg": "no"}
+
     page = page_of(tmp_path, records=rows, traces=traces, signature=signature)
     check_nothing_else_runs(page)
     assert sum(tag == "script" for tag, _ in page.tags) == 3
 
 
-def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
+def test_a_nan_in_a_trace_becomes_null_in_the_page(tmp_path: Path) -> None:
     likely = {"text": "answer 0", "source": "web", "features": {"margin": float("nan")}, "probability": float("nan")}
     page = page_of(tmp_path, traces=[trace(0, candidates=[likely])])
     block = next(text for text in page.raw if re.fullmatch(r"[\w+/=]{100,}", text))
@@ -162,12 +164,14 @@ def scored(right: int, wrong: int) -> dict[str, Any]:
     ],
     ids=["numbers", "no question", "no traces", "other shape", "better", "worse", "equal", "title"],
 )
-def test_what_the_page_says(tmp_path: Path, options: dict[str, Any], present: list[str]) -> None:
+def test_the_page_says_what_the_run_has_and_what_it_lacks(
+    tmp_path: Path, options: dict[str, Any], present: list[str]
+) -> None:
     text = page_of(tmp_path, **options).text
     assert [part for part in present if part not in text] == []
 
 
-def test_where_the_points_went(tmp_path: Path) -> None:
+def test_the_surest_wrong_answers_come_first_with_links_to_them(tmp_path: Path) -> None:
     wrong = [record(n, "incorrect", batch_size=1, domain="movie" if n else "music") for n in range(4)]
     sure = [trace(n, candidates=[{"text": "x", "probability": n / 10}]) for n in range(4)]
     page = page_of(tmp_path, records=wrong, traces=sure)
@@ -184,7 +188,7 @@ def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.
     assert " of 6 questions long texts are cut" in text
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_to_out_and_says_why_it_cannot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, out = write_run(tmp_path / "run"), tmp_path / "new/folder/other.html"
     assert main([str(folder), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}\n"

@@ -51,7 +51,7 @@ def test_seconds_are_drawn_where_p_correct_is_unknown(tmp_path: Path) -> None:
 
 def test_the_command_prints_the_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = write_run(tmp_path / "run")
-    main([str(run), "--pictures", str(tmp_path / "pictures")])
+    assert main([str(run), "--pictures", str(tmp_path / "pictures")]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [str(tmp_path / "pictures" / name) for name in NAMES]
 
 

@@ -84,10 +84,13 @@ def test_after_a_fault_or_a_kill_the_same_command_goes_on(
     with monkeypatch.context() as killed:
         killed.setattr(sqlite3, "connect", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main([str(files), "--out", str(out)]) == 130
+
     capsys.readouterr()
     assert "posix.system" in fails(files, out, capsys)
+
     with pytest.raises(GraphError, match=r"has not finished: crag graph import .* continues"):
         load_tables(out)
+
     shutil.copy(official / name, files / name)
     assert main([str(files), "--out", str(out)]) == 0
     printed = capsys.readouterr().out

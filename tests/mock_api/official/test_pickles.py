@@ -110,6 +110,7 @@ def test_values_of_shares_are_read_in_every_protocol(protocol: int) -> None:
     }  # fmt: skip
     read = plain(pickle.dumps(value, protocol))
     nothing = read.pop("nothing")
+
     assert nothing != nothing  # noqa: PLR0124 - NaN stays, as the official server fails on it
     assert read == {
         "price": 1.5, "volume": 7, "known": True, "name": "Acmé", "days": [[1, 2], [3, 4]], "texts": ["a", None],
@@ -128,11 +129,15 @@ def test_a_small_pickle_cannot_stand_for_more_than_a_disk_holds() -> None:
     laughs: list[Any] = ["ha"]
     for _ in range(40):
         laughs = [laughs] * 10
+
     with pytest.raises(PickleFaultError, match="far more values than its size"):
         plain(pickle.dumps(laughs))
+
     with pytest.raises(PickleFaultError, match="far more values than its size"):
         plain(pickle.dumps(["ha" * 5_000] * 5_000))
+
     assert plain(pickle.dumps({"a": np.empty((1 << 30, 0))})) == {"a": []}
+
     circle: list[Any] = []
     circle.append(circle)
     with pytest.raises(PickleFaultError):

@@ -25,12 +25,16 @@ def write_official(tables: Path, out: Path) -> Path:
 
     for domain in ("open", "movie", "finance", "music", "sports"):
         (out / domain).mkdir(parents=True, exist_ok=True)
+
     for name in COPIED:
         shutil.copy(tables / name, out / name)
+
     for name in ("price", "detailed_price", "dividend", "marketcap", "info"):
         write_sqlitedict(out / f"finance/finance_{name}.sqlite", _read(tables, f"finance/finance_{name}.json", {}))
+
     for name in DICTIONARIES:
         (out / f"music/{name}.pickle").write_bytes(pickle.dumps(_read(tables, f"music/{name}.json", {}), protocol=4))
+
     awards = pd.DataFrame(_read(tables, "music/grammy_df.json", []))
     (out / "music/grammy_df.pickle").write_bytes(pickle.dumps(awards, protocol=4))
     rows = _read(tables, "sports/soccer_team_match_stats.json", [])
@@ -44,6 +48,7 @@ def write_official(tables: Path, out: Path) -> Path:
     articles = (tables / "open/kg.jsonl").read_bytes().splitlines(keepends=True)
     for number in (0, 1):
         (out / f"open/kg.{number}.jsonl.bz2").write_bytes(bz2.compress(b"".join(articles[number::2])))
+
     return out
 
 

@@ -57,11 +57,14 @@ def clean_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("clean") / "submission"
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, root / folder, ignore=_without_downloads)
+
     for large in (root / "models" / "adapters").rglob("*.safetensors"):
         large.write_bytes(b"the contents do not matter here")  # megabytes that git would compress
+
     for name in FILES:
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
+
     replace(root / "aicrowd.json", "your-aicrowd-username", "ada")
     (root / "agents" / "active.toml").write_text('preset = "scripted"\n')
     git(root, "init", "--quiet")

@@ -101,13 +101,16 @@ def test_a_check_that_is_terminated_leaves_no_process_and_no_file(tree: Path, tm
     others = [name for name in CHECKS if name != "agent"]
     command = [sys.executable, "-m", "crag", "preflight", "--root", str(tree), "--task", "task1", "--skip", *others]
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
+
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while not (tmp_path / "begun.txt").exists():
             assert process.poll() is None, "the check has ended before it asked the agent"
             time.sleep(0.05)
         process.terminate()
+
     assert process.returncode == EXIT_TERMINATED
     assert list(temporary.iterdir()) == []
+
     agent = int((tmp_path / "begun.txt").read_text())
     while Path(f"/proc/{agent}").exists():  # it ends by itself, or the test never does
         time.sleep(0.05)
@@ -120,14 +123,17 @@ def test_on_a_machine_with_gpus_the_agent_starts_in_the_evaluators_environment(
     machine, serving = tree.parent / "machine", tree / ".venv-gpu/bin"
     monkeypatch.setattr("crag.settings.Settings.needs_gpu", True)
     scripts = {machine / "nvidia-smi": "", serving / "python": f'touch "$0.asked"; exec {sys.executable} "$@"'}
+
     for file, script in scripts.items():
         file.parent.mkdir(parents=True)
         file.write_text(f"#!/bin/sh\n{script}\n")
         file.chmod(0o755)
+
     monkeypatch.setenv("PATH", f"{machine}:{os.environ['PATH']}")
     answers = 'return ["i don\'t know"] * n'
     assert problems(ask(tree, checked, answers)) == ""
     assert (serving / "python.asked").is_file()
+
     (serving / "python").unlink()
     (finding,) = ask(tree, checked, answers).of(Level.ERROR)
     assert (finding.place, finding.remedy) == (".venv-gpu/bin/python", "make serving")

@@ -47,12 +47,14 @@ def test_the_right_weights_are_right_and_missing_ones_are_named_with_the_command
     assert [finding.problem for finding in checked("weights", tiny).findings] == [
         "1 model(s); untuned: the base model answers without adapters"
     ]
+
     shutil.copytree(model_file(tiny).parent, tmp_path / "cache" / "tiny")
     shutil.rmtree(model_file(tiny).parent)
     (finding,) = checked("weights", tiny).of(Level.ERROR)
     assert finding.place.endswith("field language_model.model")
     assert "crag models fetch tiny --to models/weights" in finding.remedy
     assert f"on this machine it is in {tmp_path / 'cache' / 'tiny'}" in finding.remedy
+
     (tiny / "agents" / "active.toml").write_text('preset = "scripted"\n')
     (finding, _) = checked("weights", tiny, preset="tiny").findings
     assert finding.level is Level.WARNING, "a rehearsal may use the cache"
@@ -102,8 +104,10 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
     preset = tiny / "crag" / "presets" / "tiny.toml"
     replace(preset, 'model = "tiny"', 'model = "tiny"\nadapters = { own = "models/adapters/own" }')
     commit(tiny)
+
     assert said(checked, tiny) == []
     assert checked("weights", tiny).findings[-1].problem == "2 model(s); tuned: own"
+
     git(tiny, "rm", "--quiet", "--cached", str(config), str(folder / "adapter_config.json"))
     model, adapter = checked("weights", tiny).of(Level.ERROR)
     assert "models/weights/tiny/c.json is missing" in model.problem

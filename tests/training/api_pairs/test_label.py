@@ -20,6 +20,7 @@ from crag.training.api_pairs.graph import execute
 from crag.training.api_pairs.pairs import read_pairs
 from crag.training.files import CARD_FILE
 from tests.engines.llm.llm_server import serve as serve_openai
+from tests.toml_text import toml_table
 
 ASKED = "03/19/2024, 23:10:00 PT"
 DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'
@@ -41,6 +42,7 @@ ROWS: Sequence[dict[str, Any]] = (
     {"query": "who directed the shawshank redemption 2?", "answer": "invalid question"},
     {"query": "who directed the shawshank redemption (of the test set)?", "answer": "frank darabont", "split": 1},
 )
+
 KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemption released?"]
 
 
@@ -68,8 +70,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
 
 
 def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None) -> int:
-    table = json.dumps(REPLIES if replies is None else replies)[1:-1].replace('": "', '" = "')
-    engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
+    table = toml_table(REPLIES if replies is None else replies)
+    engine = f'language_model = {{engine = "scripted", replies = {table}}}'
     bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
     sets = [part for line in (engine, *bare) for part in ("--set", line)]
     paths = ["--questions", str(questions), "--graph", str(SHIPPED_GRAPH), "--out", str(out)]
@@ -84,15 +86,18 @@ def test_calls_are_kept_where_their_values_are_right_and_the_card_counts_every_a
     questions: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "calls.jsonl"
+
     assert label(questions, out) == 0
     first, second = rows_of(out)
     assert [row["query"] for row in (first, second)] == KEPT
     assert first["calls"] == [DIRECTOR]
     assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
     assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
+
     pairs = tmp_path / "pairs.jsonl"
     assert write_pairs(["--graph", str(SHIPPED_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
     assert [pair.query for pair in read_pairs(pairs)] == KEPT
+
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
         "questions": 6, "questions kept": 2, "attempts": 6, "kept": 2, "other answer": 1, "not found": 1, "no reply": 0,
@@ -109,33 +114,42 @@ def test_a_stronger_model_is_asked_first_and_a_person_corrects_what_all_attempts
 ) -> None:
     out, rejected = tmp_path / "calls.jsonl", tmp_path / "calls" / "rejected.jsonl"
     strong = ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies={"who directed": DIRECTOR}))
+
     with serve_openai(strong, {"strong": None}) as url:
         more = ["--url", url, "--model", "strong", "--attempts", "2", "--temperature", "0.5"]
+
         assert label(questions, out, *more) == 0
         assert [request.temperature for request in asked] == [0.0] * 6 + [0.0] * 5 + [0.5] * 4
         assert asked[0].messages
         assert [(row["query"], row["label"]["attempt"]) for row in rows_of(out)] == [(KEPT[0], 1), (KEPT[1], 2)]
+
         wrote, nothing, film, feels = rows = rows_of(rejected)
         assert [row["calls"] for row in rows] == [[]] * 4
         assert [each["why"] for each in wrote["tried"]] == ["unreadable", "other answer", "other answer"]
         assert wrote["tried"][1]["calls"] == DIRECTOR
+
         wrote["calls"] = ['get_movie_person_crew("the shawshank redemption",None,eq(job,"Producer"))["name"]']
         nothing["calls"] = ['get_movie("no such film at all")["title"]']
         film["calls"] = ["None"]
         write_rows(rejected, rows)
+
         assert label(questions, out, *more, "--resume") == 0
         assert "2 questions for correction by hand" in capsys.readouterr().out
         assert {row["query"]: row["calls"] for row in rows_of(out)}.items() >= {
             wrote["query"]: wrote["calls"], film["query"]: ["None"],
         }.items()  # fmt: skip
+
         rows = rows_of(rejected)
         assert [bool(row["calls"]) for row in rows] == [True, True, True, False], "a person's work is kept"
         assert rows[1]["tried"][0]["why"] == "not found"
+
         asked.clear()
         assert label(questions, out, *more, "--resume", "--limit", "1") == 0
         assert (asked, rows_of(rejected)) == ([], rows[:3])
+
     feels["calls"] = ["how("]
     write_rows(rejected, [feels])
+
     assert label(questions, out, "--resume") == 2
     assert 'rejected.jsonl, line 1: field "calls"' in capsys.readouterr().err
 
@@ -146,19 +160,25 @@ def test_a_dead_engine_costs_nothing_that_was_done(
     out = tmp_path / "calls.jsonl"
     dying = ["--set", 'language_model.fault = "die_after"', "--set", "language_model.fault_after = 3"]
     dying += ["--set", "batch_size = 2"]
+
     assert label(questions, out, *dying) == 2
     assert "--resume continues" in capsys.readouterr().err
+
     assert label(questions, out, *dying) == 2
     assert "pass --resume to continue it" in capsys.readouterr().err
+
     calls = tmp_path / "calls" / "attempts.jsonl"
     assert len(rows_of(calls)) == 2
+
     asked.clear()
     assert label(questions, out, "--resume") == 0
     assert len(asked) == 6, "what another preset said is not used"
+
     whole = rows_of(out)
     lines = calls.read_text(encoding="utf-8").splitlines()[2:]
     calls.write_text("\n".join(lines[:2]) + '\n{"key": "torn', encoding="utf-8")
     asked.clear()
+
     assert label(questions, out, "--resume") == 0
     assert len(asked) == 4
     assert rows_of(out) == whole

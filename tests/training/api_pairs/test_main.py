@@ -26,6 +26,7 @@ def make(out: Path, *more: str) -> int:
 def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "pairs.jsonl"
     assert make(out) == 0
+
     film, won, *_, ski = read_pairs(out)
     assert (film.groups, film.answer, film.alt_ans) == (("the shawshank redemption",), "frank darabont", ("darabont",))
     assert (won.calls, won.groups) == (
@@ -34,6 +35,7 @@ def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest
     )
     assert (ski.calls, ski.groups) == (("None",), ("how do i wax skis?",))
     assert "wrote 4 questions" in capsys.readouterr().out
+
     card = json.loads((tmp_path / "pairs" / CARD_FILE).read_text(encoding="utf-8"))
     assert card["metrics"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
     assert card["metrics"]["domains"] == {"movie": 1, "sports": 3}
@@ -49,15 +51,18 @@ def test_rows_to_tune_a_writer_that_reads_no_examples(tmp_path: Path) -> None:
     encyclopedia = asked | {"tables": "open", "calls": ['get_open("the play")["runs"]']}
     labels.write_text(f"{json.dumps(first | {'calls': ['None']})}\n{json.dumps(encyclopedia)}\n", encoding="utf-8")
     assert make(out, "--questions", str(QUESTIONS), "--questions", str(labels), "--bank", "--group-by", "calls") == 0
+
     film, won, *_, play = real = [pair for pair in read_pairs(out) if pair.source == REAL]
     assert len(real) == 5, "each question once, as the first file has it"
     assert film.groups == ("get_movie_person_crew | name",)
     assert won.groups == ("get_nba_on_date | result",)
     assert (play.domain, play.groups) == (Domain.OPEN, ("get_open | runs",)), "`tables` says whose the calls are"
+
     bank = [pair for pair in read_pairs(out) if pair.source == BANK]
     assert {(pair.query, pair.calls) for pair in bank} == {
         (example.question, tuple(example.calls.split("\n"))) for example in load_bank()
     }
+
     card = json.loads((tmp_path / "pairs" / CARD_FILE).read_text(encoding="utf-8"))
     assert [card["data"][f"questions {number}"]["name"] for number in (1, 2)] == [QUESTIONS.name, "labels.jsonl"]
     assert card["metrics"]["sources"] == {REAL: 5, BANK: len(bank)}
@@ -73,6 +78,7 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
     official = tmp_path / "official"
     (official / "music").mkdir(parents=True)
     (official / "music/grammy_df.pickle").touch()
+
     for change, message in (
         (["--graph", "nowhere"], "nowhere: no graph"),
         (["--graph", str(tmp_path / "half")], "half a graph: the folders finance, music, sports, open are missing"),
@@ -85,6 +91,7 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         reported = capsys.readouterr().err
         assert message in reported
         assert reported.count("\n") == 1
+
     for fields, message in (
         ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
         ({"tables": ["movie"]}, 'field "tables": expected movie, finance, music, sports, open, found'),
@@ -94,6 +101,7 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         bad.write_text(json.dumps(row | fields), encoding="utf-8")
         assert make(tmp_path / "out.jsonl", "--questions", str(bad)) == 2
         assert message in capsys.readouterr().err
+
     (official / "music/grammy_df.pickle").unlink()
     (official / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
     assert make(tmp_path / "out.jsonl", "--graph", str(official)) == 0, "what was imported in part will do"

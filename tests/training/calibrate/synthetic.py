@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from crag.training.calibrate import AskedQuestion, JudgedCandidate
+from crag.training.calibrate.questions import AskedQuestion, JudgedCandidate
 
 RIGHT, WRONG = "the right answer", "another answer"
 

@@ -5,15 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crag.training.calibrate import AskedQuestion
 from crag.training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
+from crag.training.calibrate.questions import AskedQuestion
 from tests.training.calibrate.synthetic import asked, true_probability
 
 FOLDS = 4
 
 
 def rows_of(questions: list[AskedQuestion]) -> list[Item]:
-    return [Item(one.features, one.right, q.group) for q in questions for one in q.candidates]
+    return [
+        Item(answer.features, answer.right, question.group) for question in questions for answer in question.candidates
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +24,15 @@ def fitted() -> Calibration:
 
 
 def test_what_cross_validation_promises_is_what_new_questions_give(fitted: Calibration) -> None:
-    promised, earned, best = figures(fitted.questions), 0, 0
-    fresh = asked(4000, seed=98)
-    for question in fresh:
+    promised = figures(fitted.questions)
+    earned = best = 0
+
+    for question in asked(4000, seed=98):
         (answer,) = question.candidates
         worth = 1 if answer.right else -1
         earned += worth * (fitted.model.correct.probability(answer.features) > 0.5)
         best += worth * (true_probability(answer.features["top_passage_logit"]) > 0.5)
+
     low, high = promised["calibrated"]["ci"]
     assert low < earned / 4000 < high
     assert earned == pytest.approx(best, abs=40)
@@ -51,21 +55,27 @@ def test_gates_are_honoured_in_the_figures_and_what_they_withhold_is_learned_fro
 
 def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float]) -> list[AskedQuestion]:
     """The first answers come from the graph, and are right."""
-    turned = [replace(one, candidates=(one.candidates[0]._replace(right=True, features=kind),)) for one in questions]
-    return turned[:count] + questions[count:]
+    from_graph = []
+    for question in questions[:count]:
+        answer = question.candidates[0]._replace(right=True, features=kind)
+        from_graph.append(replace(question, candidates=(answer,)))
+    return from_graph + questions[count:]
 
 
 def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed() -> None:
-    questions, value = asked(120, seed=4), {"from_graph": 1.0, "from_values": 1.0}
+    questions = asked(120, seed=4)
+    value = {"from_graph": 1.0, "from_values": 1.0}
     rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0)
     assert rare.model.covers == ("web",)
     assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0).model.correct
-    assert {one.candidates[0].likely for one in rare.questions[:9]} == {None}
+    assert {question.candidates[0].likely for question in rare.questions[:9]} == {None}
     assert rewards(rare.questions[:9]).sum() == 9, "they are given"
     assert figures(rare.questions)["probabilities"]["answers"] == 111
+
     enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0)
     assert enough.model.covers == ("graph read", "web")
     assert enough.model.correct.probability(value) > 0.5
+
     with pytest.raises(NothingLearnedError, match="at least 10 answers of one kind"):
         calibrate(from_graph(questions[:16], 8, value), FOLDS, seed=0)
 
@@ -73,18 +83,19 @@ def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed
 def test_a_feature_may_mean_the_opposite_on_pages() -> None:
     """Answers from the graph are right where the page's feature is low, so that one model must fail for both."""
     pages = asked(300, seed=5)
-    graph = [
-        replace(one, group=f"g{place}", candidates=(opposite._replace(features=turned),))
-        for place, one in enumerate(asked(300, seed=6))
-        for opposite in one.candidates
-        for turned in [{"top_passage_logit": -opposite.features["top_passage_logit"], "from_graph": 1.0}]
-    ]
+    graph = []
+    for number, question in enumerate(asked(300, seed=6)):
+        (answer,) = question.candidates
+        features = {"top_passage_logit": -answer.features["top_passage_logit"], "from_graph": 1.0}
+        graph.append(replace(question, group=f"g{number}", candidates=(answer._replace(features=features),)))
     found = calibrate([*pages, *graph], FOLDS, seed=0)
     assert found.model.pages is not None
     assert figures(found.questions)["probabilities_by_kind"]["web"]["auc"] > 0.8
+
     for logit in (-2.0, 2.0):
         likely = found.model.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
+
     assert calibrate([*pages[:150], *graph], FOLDS, seed=0).model.pages is None, "they are too few"
 
 
@@ -114,8 +125,10 @@ def test_pure_noise_gives_the_base_rate() -> None:
 def test_a_question_that_was_asked_twice_is_not_judged_by_a_model_that_saw_it() -> None:
     """Each question is a coin toss that falls the same way whenever it is asked: only cheating tells the outcome."""
     tosses = np.random.default_rng(4).random(60) < 0.5
-    rows = [
-        Item({f"is question {q}": float(q == n) for q in range(60)}, bool(tosses[n]), str(n)) for n in range(60)
-    ] * 2
-    found = np.array(fit(rows, folds=6, seed=0).held_out)
-    assert np.abs(found - tosses.mean()).max() < 0.15
+    items = []
+    for number, toss in enumerate(tosses):
+        features = {f"is question {other}": float(other == number) for other in range(60)}
+        items.append(Item(features, bool(toss), str(number)))
+
+    probabilities = np.array(fit(items * 2, folds=6, seed=0).held_out)
+    assert np.abs(probabilities - tosses.mean()).max() < 0.15

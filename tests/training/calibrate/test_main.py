@@ -18,18 +18,23 @@ def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [str(answered_run(tmp_path / f"run{seed}", 150, seed)) for seed in (1, 2)]
     out = tmp_path / "mine.json"
+
     assert main([*runs, "--out", str(out)]) == 0
     model = ConfidenceModel.load(str(out))
     assert model.covers == ("web",)
+
     for logit in (-2.0, 4.0, 9.0):
         likely = model.correct.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
+
     data = json.loads(out.read_text(encoding="utf-8"))
     assert (data["trained_on"]["asked"], data["trained_on"]["different_questions"]) == (300, 150)
     assert set(data["cross_validated"]["calibrated"]) == {"score", "ci", "accuracy", "hallucination", "missing"}
+
     card = json.loads((tmp_path / "mine" / "run_card.json").read_text(encoding="utf-8"))
     assert "run1 predictions.jsonl" in card["data"]
     assert "against always answer" in capsys.readouterr().out
+
     assert main([*runs, "--out", str(tmp_path / "again.json")]) == 0
     assert (tmp_path / "again.json").read_bytes() == out.read_bytes()
 
@@ -53,6 +58,7 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
     answers = [trace(f"q{n}", [candidate(RIGHT, {"x": float(n)})]) for n in range(11)]
     always = write_run(tmp_path / "always", sure, answers)
     out = ["--out", str(tmp_path / "model.json")]
+
     for arguments, message in [
         ([str(tmp_path / "nowhere"), *out], "nowhere: there is no such folder; expected one written by local_eval"),
         ([str(silent), *out], "at least 10 answers of one kind (web, graph) are needed"),
@@ -68,4 +74,5 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
         assert message in reported
         assert reported.count("\n") == 1
         assert "again" not in reported
+
     assert not (tmp_path / "model.json").exists()

@@ -12,8 +12,8 @@ from crag.core.contracts import GateFiring, GateScope
 from crag.core.files import DatasetError
 from crag.evaluation.judge import RulesJudge
 from crag.settings import ClassGate, ScoreGate
-from crag.training.calibrate import AskedQuestion, FeatureChoice, asked_questions, read_finished_questions
 from crag.training.calibrate.fitting import reward
+from crag.training.calibrate.questions import AskedQuestion, FeatureChoice, asked_questions, read_finished_questions
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
 
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))

@@ -5,8 +5,8 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from crag.evaluation.metrics import bootstrap_interval
-from crag.training.calibrate import AskedQuestion, JudgedCandidate
 from crag.training.calibrate.fitting import calibration_error, grouped_interval, reward, unweighed
+from crag.training.calibrate.questions import AskedQuestion, JudgedCandidate
 
 GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
 BEHIND_GATE = WEB._replace(gated=True)
@@ -33,7 +33,9 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
         (question(GRAPH, WEB), (None, 0.9), -1),  # of a kind that the model does not know: given
     ],
 )
-def test_reward(asked: AskedQuestion, likely: tuple[float | None, ...], earned: int) -> None:
+def test_the_first_answer_above_one_half_or_unweighed_earns_its_points(
+    asked: AskedQuestion, likely: tuple[float | None, ...], earned: int
+) -> None:
     weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
     more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate")}
     assert reward(question(*weighed, **more)) == earned

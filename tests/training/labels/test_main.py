@@ -11,6 +11,7 @@ from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.evaluation.judge import RulesJudge
 from crag.settings import PRESETS
 from crag.training.files import read_examples
+from tests.toml_text import toml_table
 from tests.training.labels.runs import CONTEXT, Pair, asked, written
 
 BORN, DIED = "when was ada lovelace born?", "where did ada lovelace die?"
@@ -52,7 +53,9 @@ def labelled(folder: Path, *pairs: Pair, answerer: str = "web") -> list[dict[str
         ("what is ada lovelace worth today?", I_DONT_KNOW, "a lot", NOT_THERE, I_DONT_KNOW),
     ],
 )  # fmt: skip
-def test_every_branch(tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str) -> None:
+def test_each_branch_of_the_paper_gives_its_completion(
+    tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str
+) -> None:
     (row,) = labelled(tmp_path, asked("a", query, gold, said))
     assert (row["branch"], row["completion"]) == (branch, completion)
     (example,) = read_examples(tmp_path / "labels.jsonl")
@@ -76,13 +79,17 @@ def test_of_several_right_answers_the_one_in_the_context_is_the_label(tmp_path: 
     assert [row["completion"] for row in labelled(tmp_path, *pairs)] == ["London", "the uk"]
 
 
-def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_card_counts_branches_and_what_was_left_out_and_why(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     unasked = asked("graph", "who?", "ada", "Ada")
     unasked[1]["prompts"] = {"graph_answer": []}
     other = written(tmp_path / "2", asked("e", DIED, "marylebone", "Rome"), asked("f", "who?", None, "Ada"), unasked)
+
     assert main(["--run", str(run), "--run", str(other), "--out", str(tmp_path / "web.jsonl")]) == 0
     reported = capsys.readouterr().out
     assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1"]
+
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     chosen = {"answerer": "web", "judge": f"rules@{RulesJudge.version}", "context_check": "rules@4"}
     assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
@@ -98,29 +105,35 @@ def test_both_judgements_by_one_model_as_in_the_paper(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The db3 rubric; then the same model is asked for the contexts of wrong answers alone; the cache keeps all."""
-    preset, out = tmp_path / "judge.toml", tmp_path / "web.jsonl"
-    text = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
-    right = '{"accuracy": true}'
+    right, wrong = '{"accuracy": true}', '{"accuracy": false}'
     replies = {
         '"prediction": "10 December 1815"': right,
         '["london"], "prediction": "\\u003cdoc': right,
         '["marylebone"], "prediction": "\\u003cdoc': "perhaps",
     }
-    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
-    script = f'engine = "scripted"\ndefault_reply = {json.dumps(right.replace("true", "false"))}\nreplies = {{{table}}}'
-    judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-preset", str(preset)]
-    ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", str(tmp_path / "cache.jsonl")]
+    scripted = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
+    engine = 'engine = "scripted"\n'
+    script = f"{engine}default_reply = {json.dumps(wrong)}\nreplies = {toml_table(replies)}\n"
+    preset = tmp_path / "judge.toml"
+    preset.write_text(scripted.replace(engine, script), encoding="utf-8")
 
-    preset.write_text(text.replace('engine = "scripted"', script), encoding="utf-8")
-    assert main([*ask, "--context-check", "llm"]) == 0
+    out = tmp_path / "web.jsonl"
+    judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-preset", str(preset)]
+    cache = ["--judge-cache", str(tmp_path / "cache.jsonl")]
+    command = ["--run", str(run), "--out", str(out), *judge, *cache, "--context-check", "llm"]
+
+    assert main(command) == 0
     assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context"]
+
     reported = capsys.readouterr().out
     assert "left out: 1 without a verdict: the same command asks the model again" in reported
     assert "8 requests" in reported, "a probe, three answers, two contexts, one of which twice again"
+
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     assert ":db3-" in card["settings"]["judge"]
     assert ":db3-context-" in card["settings"]["context_check"]
-    assert main([*ask, "--context-check", "llm"]) == 0
+
+    assert main(command) == 0
     assert "4 requests" in capsys.readouterr().out, "what was read is not asked again"
 
 
@@ -128,6 +141,7 @@ def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> No
     """db3 3.3: the facts that stood in the prompt are the context, whatever else the trace holds."""
     facts = '<doc source="knowledge graph: get_movie(...)">The length of Heat is 170 minutes.</doc>\n'
     pairs = []
+
     for name, query, gold, said in [
         ("a", "how long is heat?", "170 minutes", "About 170 minutes."),
         ("b", "how many minutes is heat?", "170 minutes", "200"),
@@ -139,6 +153,7 @@ def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> No
         trace["prompts"]["graph_answer"] = [turn]
         trace["generations"]["graph_answer"] = {"text": said, "finish_reason": "stop"}
         pairs.append((record, trace))
+
     rows = labelled(tmp_path, *pairs, answerer="graph")
     assert [(row["branch"], row["completion"]) for row in rows] == [
         ("right", "170 minutes"),
@@ -153,6 +168,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
     out = ["--out", str(tmp_path / "web.jsonl")]
     torn = written(tmp_path / "torn", asked("a", "where?", "london", "London"))
     (torn / "traces.jsonl").write_text('{"interaction_id": "a", "occ', encoding="utf-8")
+
     for arguments, message in [
         (["--run", str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         (["--run", str(torn), *out], "traces.jsonl: no question has a trace"),
@@ -166,6 +182,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
         assert reported.startswith("error: ")
         assert message in reported
         assert reported.count("\n") == 1
+
     assert not (tmp_path / "web.jsonl").exists()
 
 

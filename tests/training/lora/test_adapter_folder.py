@@ -56,6 +56,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[s
         padding_value=IGNORED,
     )
     optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2)
+
     for _ in range(300):
         # Padding stands behind all that is learnt, where nothing looks at it.
         loss = model(inputs, labels=labels).loss
@@ -64,7 +65,9 @@ def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[s
         optimizer.zero_grad()
         if loss.item() < LEARNT:
             break
+
     assert loss.item() < LEARNT
+
     folder = tmp_path_factory.mktemp("taught") / "adapter"
     save_adapter(model, folder, "tiny-llama")
     return {"taught": str(folder)}
@@ -88,7 +91,9 @@ def test_vllm_answers_as_transformers_does(tiny_llama: Path, taught: dict[str, s
         assert one.mean_log_probability == pytest.approx(other.mean_log_probability, abs=2e-3)
 
 
-def test_half_precision_and_no_path_of_this_machine(taught: dict[str, str], tiny_llama: Path) -> None:
+def test_an_adapter_is_in_half_precision_and_names_no_path_of_this_machine(
+    taught: dict[str, str], tiny_llama: Path
+) -> None:
     folder = Path(taught["taught"])
     assert {path.name for path in folder.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
     tensors = load_file(folder / "adapter_model.safetensors")

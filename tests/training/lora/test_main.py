@@ -26,19 +26,24 @@ def test_a_run_leaves_an_adapter_and_its_card(
 ) -> None:
     out = tmp_path / "out"
     arguments = write_toy(tmp_path, tiny_llama)
+
     assert main([*arguments, "--out", str(out), "--max-steps", "5", "--set", "max_tokens=90"]) == 0
     output = capfd.readouterr()
     assert f"wrote {out}" in output.out
     assert output.err == ""
+
     names = ["adapter_config.json", "adapter_model.safetensors", "losses.jsonl", "run_card.json"]
     assert sorted(path.name for path in out.iterdir()) == names
+
     card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"]["max_tokens"] == 90
     assert card["settings"]["max_steps"] == card["metrics"]["steps"] == 5
+
     kept, long = card["metrics"]["examples"], card["metrics"]["too_long"]
     assert sum(kept.values()) + sum(long.values()) == 48
     assert sum(long.values()) > 0
     assert card["data"]["train 1"]["name"] == "examples.jsonl"
+
     config = json.loads((out / "adapter_config.json").read_text(encoding="utf-8"))
     assert config["inference_mode"] is True
     assert config["base_model_name_or_path"] == str(tiny_llama)
@@ -53,22 +58,29 @@ def test_what_is_finished_or_unfinished_is_not_overwritten_unasked(
 
     out = tmp_path / "out"
     arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(out), "--max-steps", "2"]
+
     with monkeypatch.context() as context:
         context.setattr("crag.commands.train.lora.RunCard.write", stop)
         with pytest.raises(KeyboardInterrupt):
             main(arguments)
+
     assert main(arguments) == 2
     assert "holds an unfinished run: --resume continues it, --overwrite discards it" in capfd.readouterr().err
+
     assert main([*arguments, "--resume"]) == 0, "what was killed before its card only writes"
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     for refused in (arguments, [*arguments, "--resume"]):
         assert main(refused) == 2
         assert "holds a finished adapter: --overwrite replaces it" in capfd.readouterr().err
+
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
     assert main([*arguments, "--set", "learning_rate=0.001", "--overwrite"]) == 0
     assert card_of(out)["settings"]["learning_rate"] == 0.001
+
     with lock_folder(out):
         assert main([*arguments, "--overwrite"]) == 2
+
     assert "another process is writing here" in capfd.readouterr().err
 
 
@@ -137,7 +149,7 @@ def changed_copy(base: Path, folder: Path, file: str, **changes: object) -> Path
     return folder
 
 
-def test_a_base_whose_output_layer_is_its_embeddings_or_that_has_int8_weights_alone(
+def test_a_tied_output_layer_or_a_base_without_float_weights_is_refused(
     tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tied = changed_copy(tiny_llama, tmp_path / "tied", "config.json", tie_word_embeddings=True)

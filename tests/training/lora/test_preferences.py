@@ -17,10 +17,10 @@ from crag.commands.train.preferences import main as preferences
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import write_rows
 from crag.engines.llm import Message
-from crag.training.lora import PreferenceTraining
 from crag.training.lora.model import continue_adapter, load_tunable
-from crag.training.lora.preferences import tokenize_pairs, tune_preferences
+from crag.training.lora.preferences import TokenPair, tokenize_pairs, tune_preferences
 from crag.training.lora.run import TuningRun
+from crag.training.lora.settings import PreferenceTraining
 from crag.training.preferences import PreferencePair, read_pairs_of_answers
 from tests.training.labels.runs import asked, written
 from tests.training.lora.test_main import changed_copy
@@ -108,6 +108,7 @@ def test_labels_that_give_no_pair_are_reported_in_a_line(tmp_path: Path, capsys:
 def toy_pairs(count: int = 12) -> list[PreferencePair]:
     """Sums with a right and a wrong answer; every third prefers silence."""
     pairs = []
+
     for number in range(count):
         right = f"it is {number + 3}" if number % 3 else I_DONT_KNOW
         pairs.append(
@@ -119,6 +120,7 @@ def toy_pairs(count: int = 12) -> list[PreferencePair]:
                 source="right over wrong" if number % 3 else "silent over wrong",
             )
         )
+
     return pairs
 
 
@@ -141,6 +143,11 @@ def log_probability(model: torch.nn.Module, prompt: list[int], answer: list[int]
     return -functional.cross_entropy(logits, torch.tensor(answer), reduction="sum")
 
 
+def preference(model: torch.nn.Module, pair: TokenPair) -> torch.Tensor:
+    """By how much the model finds the chosen answer likelier than the rejected one, in log probabilities."""
+    return log_probability(model, pair.prompt, pair.chosen) - log_probability(model, pair.prompt, pair.rejected)
+
+
 def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> None:
     """Independent of trl: the reference is the base model; each step sees all pairs, whose order plays no part."""
     pairs = toy_pairs()
@@ -151,26 +158,27 @@ def test_losses_are_those_of_dpo_by_hand(tiny_llama: Path, tmp_path: Path) -> No
     model = load_tunable(settings, tiny_llama, "cpu")
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
+
     with torch.no_grad(), model.disable_adapter():
-        reference = [
-            log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-            for one in tokens.kept
-        ]
+        reference = [preference(model, pair) for pair in tokens.kept]
+
     expected = []
     for step in range(4):
         # One step of warm-up, then the cosine.
         rate = 0.0 if step == 0 else 0.5 * (1 + math.cos(math.pi * (step - 1) / 3))
         optimizer.param_groups[0]["lr"] = settings.learning_rate * rate
         losses = []
-        for one, before in zip(tokens.kept, reference, strict=True):
-            now = log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-            losses.append(-functional.logsigmoid(settings.beta * (now - before)))
+        for pair, before in zip(tokens.kept, reference, strict=True):
+            change = preference(model, pair) - before
+            losses.append(-functional.logsigmoid(settings.beta * change))
+
         loss = torch.stack(losses).mean()
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
         optimizer.step()
         expected.append(loss.item())
+
     assert [step["loss"] for step in steps] == pytest.approx(expected, rel=2e-3)
     assert expected[0] == pytest.approx(math.log(2), rel=1e-4)
     assert expected[-1] < 0.6
@@ -181,8 +189,10 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
 ) -> None:
     tuned, out = tmp_path / "tuned", tmp_path / "out"
     assert lora([*write_toy(tmp_path, tiny_llama), "--out", str(tuned), "--max-steps", "4"]) == 0
+
     command = [*write_pairs(tmp_path, tiny_llama), "--start", str(tuned)]
     assert dpo([*command, "--out", str(out)]) == 0
+
     losses = [json.loads(line)["loss"] for line in (out / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
     assert losses[0] == pytest.approx(math.log(2), rel=1e-3), "held to the adapter, not to the base"
     assert losses[-1] < losses[0] - 0.05
@@ -198,15 +208,12 @@ def test_a_tuned_adapter_is_the_start_and_the_reference(
     # What was preferred became likelier beside what was rejected, measured on the folder as it was written.
     margins = []
     tokens = tokenize_pairs(tiny_llama, toy_pairs(), 300).kept
+
     for folder in (tuned, out):
         model = continue_adapter(toy_preferences(tiny_llama), tiny_llama, folder, "cpu").eval()
         with torch.no_grad():
-            margins.append(
-                sum(
-                    log_probability(model, one.prompt, one.chosen) - log_probability(model, one.prompt, one.rejected)
-                    for one in tokens
-                )
-            )
+            margins.append(sum(preference(model, pair) for pair in tokens))
+
     assert margins[1] > margins[0] + 1
 
 
@@ -233,6 +240,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(
         context.setattr(PairTrainer, "compute_loss", stop)
         with pytest.raises(KeyboardInterrupt):
             dpo([*command, "--out", str(killed)])
+
     capsys.readouterr()
     assert dpo([*command, "--out", str(killed)]) == 2
     assert "holds an unfinished run: --resume continues it, --overwrite discards it" in capsys.readouterr().err

@@ -22,12 +22,15 @@ def test_batches_of_similar_lengths_hold_every_example_once_in_the_order_of_seed
     sampler = SimilarLengths(lengths, 8, seed=3)
     first = list(sampler)
     assert sorted(first) == list(range(50))
+
     batches = [[lengths[index] for index in first[start : start + 8]] for start in range(0, 50, 8)]
     spans = sorted((min(batch), max(batch)) for batch in batches)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
     assert batches != sorted(batches), "not from short to long"
+
     sampler.set_epoch(1)
     assert list(sampler) != first
+
     sampler.set_epoch(0)
     assert list(sampler) == first == list(SimilarLengths(lengths, 8, seed=3))
 
@@ -71,7 +74,7 @@ def losses_of(steps: list[dict[str, Any]]) -> list[float]:
     return [step["loss"] for step in steps]
 
 
-def test_ten_steps_as_recorded(tiny_llama: Path, tmp_path: Path) -> None:
+def test_the_losses_of_ten_steps_are_those_recorded(tiny_llama: Path, tmp_path: Path) -> None:
     run = TuningRun(tiny_llama, tmp_path, show_progress=False)
     steps, _ = tune(toy_settings(tiny_llama, epochs=1), toy_examples(40), run)
     assert losses_of(steps) == pytest.approx([float(loss) for loss in RECORDED.split()], rel=2e-3)
@@ -97,24 +100,28 @@ def test_losses_are_those_of_a_plain_loop_on_the_answers_alone(
     shape = {"batch_size": batch_size, "accumulation": accumulation, "epochs": 10, "warm_up_share": 0.2}
     settings = toy_settings(tiny_llama, **shape)
     steps, _ = tune(settings, examples, TuningRun(tiny_llama, tmp_path, show_progress=False))
+
     tokens = tokenize(tiny_llama, examples, 300).kept
     model = load_tunable(settings, tiny_llama, "cpu")
     model.train()
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
     expected = []
+
     for step in range(10):
         rate = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 8))
         optimizer.param_groups[0]["lr"] = settings.learning_rate * rate
         summed = torch.zeros(())
-        for one in tokens:
-            logits = model(torch.tensor([one.prompt + one.completion])).logits[0, len(one.prompt) - 1 : -1]
-            summed = summed + functional.cross_entropy(logits, torch.tensor(one.completion), reduction="sum")
-        loss = summed / sum(len(one.completion) for one in tokens)
+        for example in tokens:
+            logits = model(torch.tensor([example.prompt + example.completion])).logits[0, len(example.prompt) - 1 : -1]
+            summed = summed + functional.cross_entropy(logits, torch.tensor(example.completion), reduction="sum")
+
+        loss = summed / sum(len(example.completion) for example in tokens)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.max_gradient_norm)
         optimizer.step()
         expected.append(loss.item())
+
     assert losses_of(steps) == pytest.approx(expected, rel=1e-3)
     assert expected[-1] < expected[0] - 1

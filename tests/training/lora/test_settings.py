@@ -8,8 +8,8 @@ import pytest
 
 from crag.engines.llm import EngineUnavailableError
 from crag.settings import SettingsError
-from crag.training.lora import LoraTraining
 from crag.training.lora.model import check_tunable
+from crag.training.lora.settings import LoraTraining
 
 
 def test_db3_is_table_1_of_the_paper() -> None:
@@ -23,7 +23,7 @@ def test_db3_is_table_1_of_the_paper() -> None:
     assert found.epochs in {2, 3}
 
 
-def test_a_laptops_writer_is_what_the_folds_chose() -> None:
+def test_a_laptops_writer_has_the_settings_that_the_folds_chose() -> None:
     cpu = LoraTraining.load("cpu")
     attention, others = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
     shape = {"rank": 8, "alpha": 32, "dropout": 0.0, "targets": (*attention, *others)}

@@ -22,6 +22,7 @@ def test_prompt_as_in_the_engines_and_completion_with_the_end_token(tiny_llama: 
     chat, raw = tokenize(tiny_llama, examples, 300).kept
     assert chat.prompt == tokenizer.prompt_tokens(examples[0].request)
     assert raw.prompt == tokenizer.prompt_tokens(examples[1].request)
+
     end = tokenizer.end_token
     assert chat.completion[-1] == end
     assert tokenizer.decode(chat.completion) == "it is 4"
@@ -44,6 +45,6 @@ def test_what_is_too_long_is_counted_by_source_and_not_cut(tiny_llama: Path) -> 
     assert some.too_long + some.sources == whole.sources
 
 
-def test_nothing_left_is_an_error(tiny_llama: Path) -> None:
+def test_an_error_says_that_every_example_is_too_long(tiny_llama: Path) -> None:
     with pytest.raises(DatasetError, match="none of 3 examples has at most 8 tokens"):
         tokenize(tiny_llama, toy_examples(3), 8)

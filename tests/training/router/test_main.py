@@ -36,8 +36,10 @@ def test_a_run_leaves_a_classifier_and_its_card(
     config.write_text(CONFIG, encoding="utf-8")
     data, out = write_toy(tmp_path / "data.jsonl", 45), tmp_path / "toy"
     changes = ["--set", "folds=3", "--set", "encoder.seed=7", "--quiet"]
+
     assert command.main(["--config", str(config), "--data", str(data), "--out", str(out), *changes]) == 0
     assert f"wrote {out}" in capsys.readouterr().out
+
     card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"]["folds"] == 3
     assert card["settings"]["encoder"]["seed"] == 7

@@ -8,9 +8,9 @@ import pytest
 
 from crag.core.files import DatasetError
 from crag.router.calibration import log_softmax
-from crag.training.router import RouterTraining
 from crag.training.router.questions import read_labelled_questions
 from crag.training.router.run import OutOfFold
+from crag.training.router.settings import RouterTraining
 from crag.weights.manifest import load_manifest
 from tests.training.router.toy import toy_rows
 

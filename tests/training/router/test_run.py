@@ -79,6 +79,7 @@ def test_the_classifier_is_what_was_trained(
 def test_with_the_pooler_encoder_and_head_are_those_of_berts_own_classifier(bert: Path) -> None:
     settings = toy_settings(ngrams=False, tuning="full", pooling="pooler")
     assert settings.encoder
+
     network = TunedEncoder(settings.encoder, ("domain",), bert).network
     reference = BertForSequenceClassification.from_pretrained(bert, num_labels=5).eval()
     reference.classifier.weight.data.copy_(network.heads["domain.weight"])
@@ -87,6 +88,7 @@ def test_with_the_pooler_encoder_and_head_are_those_of_berts_own_classifier(bert
     with torch.inference_mode():
         expected = reference(input_ids=ids, attention_mask=mask).logits
         found = network.logits(ids, mask)["domain"]
+
     np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
     assert network.heads["domain.bias"].abs().max() == 0.0
     assert 0.01 < network.heads["domain.weight"].std() < 0.03
@@ -116,6 +118,7 @@ def test_weights_decay_where_transformers_trainer_lets_them_decay(
     model = BertForSequenceClassification.from_pretrained(bert)
     expected = set(Trainer.get_decay_parameter_names(None, model))
     of_encoder = {name.removeprefix("bert.") for name in expected if name.startswith("bert.")}
+
     assert found == of_encoder | {"domain.weight", "static_or_dynamic.weight"}
 
 
@@ -130,7 +133,9 @@ def test_an_encoder_without_a_pooler_is_refused_before_training(bert: Path, tmp_
         TunedEncoder(settings.encoder, ("domain",), bare)
 
 
-def test_divergence_is_an_error(examples: Examples, bert: Path, tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_ends_the_training_with_advice(
+    examples: Examples, bert: Path, tmp_path: Path
+) -> None:
     settings = toy_settings(folds=0, ngrams=False, tuning="full")
     assert settings.encoder
     wild = settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"learning_rate": 1e30})})

@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from crag.training.router import EncoderTraining, NgramTraining, RouterTraining
+from crag.training.router.settings import EncoderTraining, NgramTraining, RouterTraining
 
 TASK = {"scored": ("sports", "static"), "sang": ("music", "slow-changing"), "directed": ("movie", "real-time")}
 
@@ -33,18 +33,19 @@ def toy_settings(
     *, folds: int = 2, tuning: str = "lora", ngrams: bool = True, epochs: int = 6, pooling: str = "mean"
 ) -> RouterTraining:
     """Settings under which the tiny BERT learns the task within seconds; tuning ``none``: n-grams alone."""
+    encoder = None
+    if tuning != "none":
+        rates = {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2}
+        sizes = {"rank": 8, "epochs": epochs, "batch_size": 8}
+        kind = {"base": "all-minilm-l6-v2", "tuning": tuning, "pooling": pooling}
+        encoder = EncoderTraining.model_validate(kind | sizes | rates)
+
     return RouterTraining(
         description="toy",
         trained_on="toy",
         licence="none",
         fields=("domain", "static_or_dynamic"),
         folds=folds,
-        encoder=EncoderTraining.model_validate(
-            {"base": "all-minilm-l6-v2", "tuning": tuning, "rank": 8, "epochs": epochs, "batch_size": 8}
-            | {"pooling": pooling}
-            | {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2}
-        )
-        if tuning != "none"
-        else None,
+        encoder=encoder,
         ngrams=NgramTraining(buckets=256) if ngrams else None,
     )

@@ -30,6 +30,7 @@ def main() -> None:
     )
     if more:
         frame = frame.convert_dtypes()
+
     frame.to_pickle(Path(file), protocol=int(protocol))
 
 

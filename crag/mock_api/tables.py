@@ -26,7 +26,7 @@ from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
+SHIPPED_GRAPH = Path(__file__).parent / "graph"
 IMPORT_FILE = "import.json"
 """Written by an import beside its tables: the files it lacked, and whether it has finished."""
 
