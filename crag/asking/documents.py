@@ -147,14 +147,25 @@ def _read_file(location: str) -> FileReading:
 
 
 def _describe_failure(error: Exception) -> str:
-    """The HTTP status, or the kind of failure of a connection, whose messages are long, or the message."""
+    """The HTTP status, or in few words why there is no connection, or the message."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status:
         return f"status {status}"
     if isinstance(error, requests.RequestException | HTTPError):
-        return type(error).__name__
+        return _find_system_message(error) or type(error).__name__
     # The operating system's message has a number and the file, which is named already.
     return getattr(error, "strerror", None) or str(error)
+
+
+def _find_system_message(error: BaseException) -> str | None:
+    """What the operating system said below the errors of HTTP libraries, such as "Connection refused"."""
+    cause: BaseException | None = error
+    while cause is not None:
+        message = getattr(cause, "strerror", None)
+        if message:
+            return str(message)
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def _name_location(location: str) -> str:

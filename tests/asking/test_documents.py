@@ -1,7 +1,9 @@
 """What is read of documents of each kind, and how what cannot be read is told."""
 
+import errno
 import json
 import os
+import socket
 import zipfile
 from pathlib import Path
 
@@ -333,3 +335,12 @@ def test_all_that_is_left_out_of_a_folder_is_told(tmp_path: Path) -> None:
         "pipe: not a regular file",
         "~$rules.docx: not a document: Office makes it while it has one open",
     ]
+
+
+def test_an_address_without_a_server_says_in_words_why_it_is_skipped() -> None:
+    notes: list[str] = []
+    with socket.socket() as bound:  # nobody listens
+        bound.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{bound.getsockname()[1]}/page.html"
+        assert read_documents(address, SETTINGS, notes.append) == []
+    assert notes == [f"skipped: {address}: {os.strerror(errno.ECONNREFUSED)}"]

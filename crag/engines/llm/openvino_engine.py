@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crag.core.heap import map_large_blocks, trim_heap
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.decoding import GUESSED_TOKENS, PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
 from crag.engines.llm.local_engine import adapter_folder, model_folder, require_plain
@@ -46,16 +47,6 @@ OPTIONS = {
 
 # oneDNN, the library below OpenVINO, has the same cache; it reads the variable when it is loaded.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
-
-_trim_heap = getattr(ctypes.pythonapi, "malloc_trim", bool)
-"""glibc's function that gives freed blocks back, which add up to 200 MB; without glibc a call that does nothing."""
-
-_set_heap_option = getattr(ctypes.pythonapi, "mallopt", max)
-"""glibc's function that sets an option of the heap; without glibc a call that does nothing."""
-_MMAP_THRESHOLD = -3
-"""The option (``M_MMAP_THRESHOLD`` in malloc.h): from which size a block is mapped alone and given back when freed."""
-_LARGE_BLOCK = 256 * 1024
-"""In bytes. glibc itself raises the limit to the largest freed block, and then such blocks leave gaps in the heap."""
 
 _RELEASE_SECONDS = 0.01
 """Time between two releases of a mapped file's pages: a fast disk gives 30 MB in it."""
@@ -112,8 +103,8 @@ class OpenvinoModel(StepModel):
     def __init__(self, folder: Path, adapters: Mapping[str, str] | None = None) -> None:
         import openvino as ov  # here: only this engine pays for the import
 
-        _set_heap_option(_MMAP_THRESHOLD, _LARGE_BLOCK)
-        _trim_heap(0)  # reading the tokenizer leaves 40 MB of freed blocks
+        map_large_blocks()
+        trim_heap()  # reading the tokenizer leaves 40 MB of freed blocks
         self._tensor_class = ov.Tensor
         self._adapters = list(adapters or {})
         self._adapters_of_rows: Sequence[str | None] = ()
@@ -171,7 +162,7 @@ class OpenvinoModel(StepModel):
 
         is_prompt = tokens.shape[1] > GUESSED_TOKENS + 1
         if is_prompt and mask.size > _FEW_TOKENS:
-            _trim_heap(0)
+            trim_heap()
 
         # A copy, because the next step writes to the same memory.
         logits: Logits = self._request.get_tensor("logits").data.copy()
@@ -197,7 +188,7 @@ class OpenvinoModel(StepModel):
     def _forget(self) -> None:
         """Drop what the batch before leaves: keys and values, freed blocks, embeddings of its words."""
         self._request.reset_state()
-        _trim_heap(0)
+        trim_heap()
         self._release_weights()
 
     def _release_weights(self) -> None:
