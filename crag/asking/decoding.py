@@ -22,7 +22,8 @@ _LEAST_ASCII_SHARE = 0.1
 """Of the characters of a text in UTF-16: blanks, digits and signs are ASCII in any language that uses them."""
 
 _LEAST_FITTING = 10
-"""Characters beyond ASCII for each byte that does not fit, in a text that is UTF-8: other encodings have hardly any."""
+"""A text with so many characters beyond ASCII for each byte that does not fit is UTF-8. Texts in other encodings have
+few."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s\"';]+)", re.IGNORECASE)

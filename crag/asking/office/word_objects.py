@@ -1,4 +1,4 @@
-"""What stands in the text of a DOCX and is a part of its own: charts, diagrams, and whole files (`w:altChunk`)."""
+"""Objects in the text of a DOCX that have a file of their own: charts, diagrams, and documents (`w:altChunk`)."""
 
 import re
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ _TITLE = re.compile(r"<title\b.{0,2000}?</title>", re.IGNORECASE | re.DOTALL)
 
 
 class WordObjects:
-    """Reads the objects of a document. Each has a paragraph with a mark, until its HTML takes the place of that.
+    """Reads the objects of a document. A marked paragraph stands for each until its HTML is put there.
 
     Example:
         objects = WordObjects(package.part("word/document.xml"))

@@ -97,7 +97,7 @@ def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
     """What the model says in the end.
 
     If the server has filed all as thoughts, the model has ended its turn and kept to the limit of an answer, that is
-    the answer: servers that look for thoughts do so with models that were told not to think.
+    the answer: some servers look for thoughts even if the model was told not to think.
     """
     choice = reply.choice
     text = final_text(choice.whole_text)

@@ -24,7 +24,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.text.dates.calendars import DateRange
 from crag.text.dates.readers import Viewpoint
-from crag.text.dates.rules import RULES, Rule
+from crag.text.dates.rule import Rule
+from crag.text.dates.rules import RULES
 from crag.text.dates.usage import are_linked, is_used_as_date
 
 MAX_QUESTION_CHARACTERS = 2_000
