@@ -38,9 +38,7 @@ def example(domain: Domain, question: str, calls: str) -> Example:
         (example(Domain.MOVIE, "rear window?", DIRECTOR), "", DIRECTOR),
     ],
 )
-def test_names_of_an_example_give_way_to_what_stands_in_their_place(
-    known: Example, question: str, calls: str
-) -> None:
+def test_names_of_an_example_give_way_to_what_stands_in_their_place(known: Example, question: str, calls: str) -> None:
     assert with_names_of(question, known) == f"{known.domain}\n{calls}"
 
 
