@@ -124,7 +124,7 @@ WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
 def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_guesses(
     texts: list[tuple[str, int, str]], prefill_tokens: int
 ) -> None:
-    """The end token ends a text and counts; right and wrong guesses, from the prompt or a similar text, change nothing."""
+    """The end token ends a text and counts; guesses from the prompt or a similar text change nothing."""
     model = Alphabet()
     rows = [row(prompt, limit, similar_text=similar) for prompt, limit, similar in texts]
     found = run(model, *rows, prefill_tokens=prefill_tokens)
