@@ -6,6 +6,7 @@ Without a question it reads questions from the terminal until the input ends.
 import argparse
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
@@ -134,7 +135,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_preset_arguments(parser)
     add_progress_argument(parser)
 
-    options = parser.parse_args(arguments)
+    options, surplus = parser.parse_known_args(arguments)
+    if surplus:
+        _refuse(parser, options.question, surplus)
     if options.question is None and not options.file:
         options.question = _take_question(options.pages)
         # `--mock-kg "who?"`: the option takes a folder or nothing, and so the word behind it
@@ -145,6 +148,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.start > 1 and not options.file:
         parser.error("--start is for --file")
     return options
+
+
+def _refuse(parser: argparse.ArgumentParser, question: str | None, surplus: Sequence[str]) -> NoReturn:
+    """End the process for words that are no arguments. Without quotes each word of a question is one."""
+    if question and not any(word.startswith("-") for word in surplus):
+        quoted = shlex.quote(" ".join([question, *surplus]))
+        parser.error(f"a question of several words needs quotes: crag ask {quoted}")
+    parser.error(f"unrecognized arguments: {' '.join(surplus)}")
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +186,7 @@ def _add_pages(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON), "
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON, e-mail, calendars), "
         "folders or URLs",
     )
     parser.add_argument(
