@@ -136,8 +136,9 @@ def _signatures(comparison: Comparison) -> Iterator[str]:
 
     yield "The signatures differ in"
     for change in comparison.signature_changes:
-        yield f"  {change.name}: A {change.first}"
-        yield f"  {'':{len(change.name)}}  B {change.second}"
+        first, second = change.shown
+        yield f"  {change.name}: A {first}"
+        yield f"  {'':{len(change.name)}}  B {second}"
 
 
 def _coverage(comparison: Comparison) -> Iterator[str]:
