@@ -6,7 +6,6 @@ Without a question it reads questions from the terminal until the input ends.
 import argparse
 import json
 import re
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
@@ -121,7 +120,7 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag ask", __doc__, EXIT_CODES)
+    parser = parser_of("crag ask", __doc__, EXIT_CODES, more_words="put the question in quotes")
     _add_questions(parser)
     _add_pages(parser)
     _add_output(parser)
@@ -135,9 +134,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_preset_arguments(parser)
     add_progress_argument(parser)
 
-    options, surplus = parser.parse_known_args(arguments)
-    if surplus:
-        _refuse(parser, options.question, surplus)
+    options = parser.parse_args(arguments)
     if options.question is None and not options.file:
         options.question = _take_question(options.pages)
         # `--mock-kg "who?"`: the option takes a folder or nothing, and so the word behind it
@@ -148,14 +145,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.start > 1 and not options.file:
         parser.error("--start is for --file")
     return options
-
-
-def _refuse(parser: argparse.ArgumentParser, question: str | None, surplus: Sequence[str]) -> NoReturn:
-    """End the process for words that are no arguments. Without quotes each word of a question is one."""
-    if question and not any(word.startswith("-") for word in surplus):
-        quoted = shlex.quote(" ".join([question, *surplus]))
-        parser.error(f"a question of several words needs quotes: crag ask {quoted}")
-    parser.error(f"unrecognized arguments: {' '.join(surplus)}")
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
@@ -186,8 +175,8 @@ def _add_pages(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON, e-mail, calendars), "
-        "folders or URLs",
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON, "
+        "e-mail, calendars), folders or URLs",
     )
     parser.add_argument(
         "--no-index",

@@ -96,12 +96,17 @@ def parser_of(
     command: str,
     description: str | None,
     epilog: str | None = None,
+    more_words: str = "",
 ) -> argparse.ArgumentParser:
-    """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
+    """A command's parser; `description` is often the module's docstring and is printed with its line breaks.
+
+    `more_words` is the advice for words that no argument takes.
+    """
     return CommandParser(
         command,
         description=description,
         epilog=epilog,
+        more_words=more_words,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 

@@ -72,7 +72,7 @@ FAULTS = [
         'argument --time: \'yesterday\' is not a time such as "03/05/2024, 23:18:31 PT", "2024-03-05T23:18:31", with Z',
     ),
     ("crag ask who? --kg-url nonsense", "argument --kg-url: must be http://HOST:PORT"),
-    ("crag ask who built it? --why", "a question of several words needs quotes: crag ask 'who built it?'; all"),
+    ("crag ask who built it? --why", "unrecognized arguments: built it?: put the question in quotes; all options: "),
     ("crag ask who --wyh", "unrecognized arguments: --wyh: did you mean --why? all options: crag ask --help"),
     ("crag ask --file {file} who?", "give a question or --file, not both"),
     ("crag ask --file nowhere.txt", "--file nowhere.txt: cannot be read: No such file"),
