@@ -111,6 +111,13 @@ def parser_of(
     )
 
 
+def new_file(text: str) -> Path:
+    """A file that a command writes, which has no other place for it; raises ValueError for ``-``."""
+    if Path(text) == STANDARD_OUTPUT:
+        raise ValueError("must be a file: this command does not write it to standard output")
+    return Path(text)
+
+
 def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:
     """Write rows as JSON lines to a file, or to standard output if the target is ``-``; returns their number."""
     if target != STANDARD_OUTPUT:
