@@ -86,6 +86,7 @@ FAULTS = [
     ("crag compare nowhere {new}", "nowhere: there is no such folder"),
     ("crag report nowhere", "nowhere: there is no such folder"),
     ("crag judge --in nowhere.jsonl --out {new}", "nowhere.jsonl"),
+    ("crag judge --in -", "-: a pipe is not read, because questions are read more than once: write them to a file"),
     ("crag models fetch nobody", "nobody"),
     ("crag inspect pages nowhere.html", "nowhere.html: no such file, folder or http address"),
     ("crag inspect context --dataset nowhere.jsonl --preset scripted --out {new}", "nowhere.jsonl: there is no such"),
