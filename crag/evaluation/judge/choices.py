@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
+from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS
 from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.evaluation.judge.reading.units import in_base_unit
 from crag.text.matching import content, found_in, position_of, recall, words
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?)\b|n't\b")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?|yet\sto)\b|n't\b")
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
@@ -62,6 +64,10 @@ _PRESENT = dict(
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
 _OPPOSITE_VERBS = (
     (frozenset(words("win beat")), frozenset(words("lose"))),
+    (frozenset(words("alive live living")), frozenset(words("die dead decease deceas late pass"))),
+    (frozenset(words("marri marry")), frozenset(words("single unmarri divorc widow"))),
+    (frozenset(words("open")), frozenset(words("clos close shut"))),
+    (_MUCH, _LITTLE),
     (
         frozenset(words("rise increase increas gain climb grow up")),
         frozenset(words("fall decrease decreas decline declin drop dropp down")),
@@ -91,14 +97,14 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if not claim.asks_yes_or_no:
         return None
 
-    if not gold_is_yes and _says_opposite(claim):
+    if not gold_is_yes and (_says_opposite(claim) or _names_other_subject(claim)):
         return True, "the gold answer says no, the prediction says the opposite of the question"
 
     # No clear reply: "he won it" can still answer "did he win it?"
     is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
     # Text in brackets is an aside, not another statement
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
-    adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
+    adds = len(_new_words(bare)) > 1  # a "yes" that adds something may be another statement
     if is_negated is gold_is_yes or not _repeats_question(claim) or (gold_is_yes and adds):
         return False, f"the gold answer says {gold_word}, the prediction does not"
     return True, f"the gold answer says {gold_word}, the prediction says the same in other words"
@@ -141,6 +147,27 @@ def _repeats_question(claim: ReadClaim) -> bool:
         if not new and any(found_in(token, question_words) for token in prediction_words):
             return True
     return recall(question_words, prediction_words) >= RESTATED
+
+
+def _new_words(claim: ReadClaim) -> list[str]:
+    """What the prediction adds to the question; not a number, which no number of the question contradicts."""
+    asked = [_in_present(token) for token in claim.query_tokens]
+    new = [token for token in claim.new_in_prediction if not found_in(_in_present(token), asked)]
+    if any(not number.year_like for number in claim.query_numbers):
+        return new
+    return [token for token in new if not token[0].isdigit() and token not in ORDINARY_WORDS]
+
+
+def _names_other_subject(claim: ReadClaim) -> bool:
+    """Whether the prediction says of somebody else what is asked: "Tann won the cup" to "did orle win the cup?"."""
+    if _NEGATION.search(claim.prediction_reading.plain) or _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
+        return False
+    asked = [_in_present(token) for token in content(claim.query_tokens)]
+    said = [_in_present(token) for token in claim.prediction_tokens]
+    subject = list(takewhile(lambda token: not found_in(token, said), asked))
+    predicate = asked[len(subject) :]
+    is_other = bool(said) and not found_in(said[0], asked)
+    return is_other and bool(subject) and len(predicate) > 1 and recall(predicate, said) == 1.0
 
 
 def _says_opposite(claim: ReadClaim) -> bool:

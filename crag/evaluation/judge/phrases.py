@@ -1,6 +1,7 @@
 """Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
+from collections.abc import Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
@@ -46,8 +47,18 @@ _BUT_ANSWER = re.compile(
 _FIRST_PERSON = re.compile(r"\bi\b")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 # "Orle beat Tann" names Tann as the loser
-BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
+BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs over runner up runners"))
+_LOST_AFTER = re.compile(
+    r"\s(?:lost|loses?|fell)\b|\s(?:was|were|got)\s(?:beaten|defeated|eliminated|knocked)\b"
+    r"|\s(?:was|were|(?:came|finished|placed|ended)(?:\sin)?)\s(?:the\s)?(?:2th|last|runners?[ -]?up)\b"
+)
+"""What says behind a name that somebody else won."""
+_WON = re.compile(r"\bw[io]ns?\b|\bchampions?\b|\bvictor")
 ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
+ASKS_WHOLE_NAME = re.compile(
+    r"\b(?:full|whole|complete|first|given|middle|birth|real|legal|maiden|stage)\s(?:\w+\s)?names?\b"
+)
+"""A question that a part of a name does not answer."""
 _OR_ASIDE = re.compile(r"[,(]\s?or\b")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
@@ -59,6 +70,8 @@ FEWEST_DIGITS = 7
 _GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
 LONGEST_NAME = 4
 """Tokens."""
+_NAMES_WITHOUT_AND = 4
+_ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|village|country|state|county|province|region|place|location)\b")
 _GENERATIONS = frozenset(words("junior senior 2 3 4"))
 _PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
@@ -197,6 +210,8 @@ def _has_name_without_middle(claim: ReadClaim, gold_words: list[str]) -> bool:
     """The prediction has the first and the last of three or four words: "George Bush" for "George Walker Bush"."""
     if not 3 <= len(gold_words) <= 4 or "," in claim.gold or not all(word.isalpha() for word in gold_words):
         return False
+    if ASKS_WHOLE_NAME.search(claim.asked):
+        return False
     return position_of([gold_words[0], gold_words[-1]], claim.prediction_tokens) >= 0
 
 
@@ -207,7 +222,7 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     after = claim.prediction_tokens[position + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
         return "the prediction denies the gold answer"
-    another = _find_another(claim, before[-1]) if before else None
+    another = _find_another(claim, before)
     if another:
         return another
 
@@ -228,9 +243,21 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     return None
 
 
-def _find_another(claim: ReadClaim, word: str) -> str | None:
-    """Whom or what the prediction names instead, by the word before the gold answer."""
-    if word in BEATEN and ASKS_WINNER.search(claim.asked):
+def _says_that_gold_lost(claim: ReadClaim) -> bool:
+    """Whether "Orle lost to Tann" answers a question for the winner; not if somebody won in it too."""
+    if not ASKS_WINNER.search(claim.asked):
+        return False
+    text = claim.prediction_reading.plain
+    gold = claim.gold_reading.plain.strip(" .")
+    end = text.find(gold) + len(gold)
+    return gold in text and _LOST_AFTER.match(text, end) is not None and not _WON.search(text)
+
+
+def _find_another(claim: ReadClaim, before: Sequence[str]) -> str | None:
+    """Whom or what the prediction names instead, by the words beside the gold answer."""
+    word = before[-1] if before else ""
+    is_loser = word in BEATEN and ASKS_WINNER.search(claim.asked)
+    if is_loser or _says_that_gold_lost(claim):
         return "the prediction names the gold answer as the loser"
     if word in _words_of_other_places(claim) and _begins_name(claim, word):
         return f"the prediction says {word} {claim.gold}"
@@ -271,7 +298,22 @@ def _is_one_of_several(claim: ReadClaim) -> bool:
     for names in name_series(first_sentence(claim.prediction)):
         if any(recall(claim.gold_tokens, name) == 1.0 for name in names):
             return True
-    return False
+    return _is_item_of_bare_list(claim)
+
+
+def _is_item_of_bare_list(claim: ReadClaim) -> bool:
+    """Whether the prediction is nothing but names, "ann lee, bo chan and cy dean", and the gold answer one of them.
+
+    "Orle, Kessa, Varn" is a place, and "ann lee, actress, writer and director" one person: without "and" there must be
+    four names or more, and each must have two words if the gold answer has.
+    """
+    items = [tokens(item) for item in split_list(claim.prediction.strip(" ."))]
+    if claim.gold_tokens not in items or "," in claim.gold:
+        return False
+    if not _is_list_of_names(claim.prediction) and (len(items) < _NAMES_WITHOUT_AND or _ASKS_PLACE.search(claim.asked)):
+        return False
+    fewest = min(2, len(claim.gold_tokens))
+    return all(fewest <= len(item) <= LONGEST_NAME for item in items)
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------

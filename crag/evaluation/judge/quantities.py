@@ -8,8 +8,10 @@ from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
+    Bound,
     read_quantities,
     same_bound,
     same_quantity,
@@ -28,6 +30,7 @@ _SAYS_NO_VALUE = re.compile(
 )
 # "no idea" has the word "no", but does not say that there is none
 _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
+_NOT_ONE = re.compile(r"\bnot\s(?:a\ssingle|even|so\smuch\sas)\s(?:1\b|one\b|an?\b)")
 _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
 _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
@@ -44,6 +47,8 @@ _ASKS_LIMIT = re.compile(
 _ABOUT = r"about|around|approximately|approx|roughly|nearly|almost|some|circa"
 _SAYS_ABOUT = re.compile(rf"\b(?:{_ABOUT})\b|~")
 _SAYS_ABOUT_OR_OVER = re.compile(rf"\b(?:{_ABOUT}|over|more than)\b|~")
+_LARGE_STEP = 1_000
+"""From here on the last written digit of a number is one of thousands or millions."""
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
 """What divides a sentence into parts about one year each; not the comma of "1, 204"."""
@@ -52,7 +57,7 @@ _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]
 """A name with a number, "ligue 1"; not the first digits of "about 1,204"."""
 _NUMBER_AND_NEXT = re.compile(
     r"""
-    (?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)
+    (?<![\w.,])(?P<number>\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)
     # The next one or two words; "one of" counts nothing.
     (?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))
     """,
@@ -60,8 +65,16 @@ _NUMBER_AND_NEXT = re.compile(
 )
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ASKS_COUNT = re.compile(r"\bhow many\b")
+_RANK_BEFORE = re.compile(r"(?:\b(?:number|no\.?|nr\.?)\s|#)$")
 _COUNTED = re.compile(
-    r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
+    r"""
+    \bhow\ (?:
+        (?:many|much)\ (?P<noun>(?!(?:will|would|can|could|did|do|does|is|are|was|were|has|have|had)\b)[a-z]+)
+      | (?P<measure>long|far|tall|high|wide|deep|heavy|fast|old)
+    )\b
+    """,
+    re.VERBOSE,
 )
 """What a question counts or measures."""
 _UNITS_OF = {
@@ -86,13 +99,24 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
 
 def _says_none(claim: ReadClaim) -> bool:
     """The prediction says that there is none and adds no number to the question's, unlike "12, not 10"."""
-    text = claim.prediction_reading.plain
+    text = _NOT_ONE.sub("none", claim.prediction_reading.plain)
     if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
         return False
 
     # "none as of 2024" adds no number, "12, not 10" does
     new_numbers = numbers_not_in(read_quantities(_DATING_YEAR.sub(" ", text)), claim.query_numbers)
     return all(number.value == 0 for number in new_numbers)
+
+
+def _names_single(claim: ReadClaim) -> bool:
+    """Whether the prediction has no number and names the counted thing with "a": "it won an oscar"."""
+    counted = _COUNTED.search(claim.query_reading.plain)
+    if counted is None or not counted["noun"] or claim.prediction_numbers:
+        return False
+    thing = re.escape(counted["noun"].removesuffix("s"))
+    text = claim.prediction_reading.plain
+    is_denied = _SAYS_NO_VALUE.search(text) is not None
+    return not is_denied and re.search(rf"\b(?:an?|a single|only one)\s{thing}\b", text) is not None
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
@@ -161,7 +185,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if agreement:
         return True, agreement
 
-    candidates = _find_answer_numbers(claim, gold)
+    candidates = without_whole(claim, _find_answer_numbers(claim, gold))
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
 
@@ -191,7 +215,9 @@ def _compare_with_answers(claim: ReadClaim, gold: AnswerQuantity, answers: list[
 
 
 def _leaves_open(claim: ReadClaim, gold: AnswerQuantity) -> bool:
-    """Whether the prediction names the gold number "or" another one; not "5 km or 3.1 miles"."""
+    """Whether the prediction names the gold number "or" another one, "4 to 5" too; not "5 km or 3.1 miles"."""
+    if is_end_of_range(claim, gold):
+        return True
     # A choice that the question or the gold answer has too
     if _OR.search(claim.gold_reading.plain) or _OR.search(claim.asked):
         return False
@@ -232,6 +258,9 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     # "she has never won" for 0
     if gold.value == 0 and _says_none(claim):
         return "both say that there are none"
+    # "It won an award" for 1
+    if gold.value == 1 and _names_single(claim):
+        return "both say that there is one"
     if any(says_otherwise(series, [gold]) for series in claim.prediction_reading.series):
         return f"the prediction holds {gold.value:g} as a share or a duration"
     return None
@@ -264,10 +293,18 @@ def _find_answer_numbers(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQ
         candidates = _without_numbered_names(claim)
     if gold.year_like:
         return candidates
+    if _ASKS_COUNT.search(claim.asked):
+        candidates = _without_ranks(claim, candidates)
 
     # Years and ordinals only count if there is nothing else
     counts = [number for number in candidates if not number.year_like and (gold.ordinal or not number.ordinal)]
     return _of_asked_year(claim, counts or candidates)
+
+
+def _without_ranks(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those of "a number 1 hit", which counts nothing."""
+    text = claim.prediction_reading.undated
+    return [number for number in candidates if not _RANK_BEFORE.search(text[: number.start])]
 
 
 def _without_numbered_names(claim: ReadClaim) -> list[AnswerQuantity]:
@@ -314,11 +351,21 @@ def _agree(
     is_about: bool,
 ) -> bool:
     """Whether value, sign, unit, era and bound agree."""
+    if _is_just_over(gold, answer):
+        return True
     if not same_quantity(gold, answer) and not (is_about and _nearly_equal(gold, answer)):
         return False
     asks_limit = bool(_ASKS_LIMIT.search(claim.asked))
     is_approximate = bool(_SAYS_ABOUT.search(claim.gold_reading.plain))
     return same_bound(gold, answer, asks_limit=asks_limit, is_approximate=is_approximate)
+
+
+def _is_just_over(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
+    """Whether the answer is the gold value cut off after its last written digit: "over $936 million"."""
+    if answer.bound is not Bound.OVER or answer.step < _LARGE_STEP or gold.bound is not Bound.NONE:
+        return False
+    is_near = 0 < gold.value - answer.value < min(answer.step, 0.01 * gold.value)
+    return is_near and same_quantity(gold, replace(answer, value=gold.value))
 
 
 def _nearly_equal(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:

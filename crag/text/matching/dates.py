@@ -22,6 +22,8 @@ _DATES = (
     re.compile(r"(?<!\d)(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?!\d)"),
     # 7/4/1939: month before day, as in CRAG's query_time
     re.compile(r"(?<!\d)(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)"),
+    # 07-04-1939; not the end of a longer number
+    re.compile(r"(?<![\d-])(?P<month>\d{1,2})-(?P<day>\d{1,2})-(?P<year>(?:1[5-9]|20)\d{2})(?![\d-])"),
     # 7/4/39; not the statistics 30/10/12
     re.compile(r"(?<![\d/])(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])/(?P<year>\d{2})(?![\d/])"),
     # 19390704
