@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim
 from crag.evaluation.judge.reading import AnswerQuantity, AnswerReading, Clock, Series
@@ -20,6 +21,29 @@ ORDINARY_WORDS = frozenset(
 """Words that stand beside any number, such as units, and name nothing."""
 _ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
 """What stands between two values of one quantity: "324 m (1,063 ft)"."""
+
+
+_LABELS = re.compile(
+    r"\b(?:(?P<open>open(?:s|ed|ing)?)|(?P<close>clos(?:e[sd]?|ing))|(?P<high>high(?:est)?)|(?P<low>low(?:est)?))\b"
+)
+"""What a price of a day can be."""
+_CLAUSE_EDGE = re.compile(r"(?<=[a-z])[.;]\s|,\s|\b(?:and|while|whereas|but)\b|\n")
+
+
+def of_asked_label(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those of another label than the question's: "opened at $12" for the closing price."""
+    asked = {match.lastgroup for match in _LABELS.finditer(claim.asked)}
+    if len(asked) != 1:
+        return candidates
+
+    text = claim.prediction_reading.undated
+    edges = [0, *(match.end() for match in _CLAUSE_EDGE.finditer(text)), len(text)]
+    of_other_label: list[AnswerQuantity] = []
+    for start, end in pairwise(edges):
+        labels = {match.lastgroup for match in _LABELS.finditer(text, start, end)}
+        if labels and not labels & asked:
+            of_other_label += [number for number in candidates if start <= number.start < end]
+    return [number for number in candidates if number not in of_other_label]
 
 
 def other_words(reading: AnswerReading, parts: Iterable[Series | Clock | AnswerQuantity]) -> set[str]:

@@ -35,7 +35,11 @@ _OPPOSITES = (
 
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
+_BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
+_ORDINAL_PICK = re.compile(
+    r"\W{0,3}(?:it\s(?:is|was)\s|it's\s)?(?:the\s)?(?:(?P<first>former|first|1th)|latter|second|2th)(?:\s(?:one|1|option))?\W{0,3}"
+)
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]{1,200}) and (?P<second>[^,?]{1,200}?)(?=,|$)")
 """Two options that a question compares."""
@@ -62,18 +66,6 @@ _PRESENT = dict(
     )
 )
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
-_OPPOSITE_VERBS = (
-    (frozenset(words("win beat")), frozenset(words("lose"))),
-    (frozenset(words("alive live living")), frozenset(words("die dead decease deceas late pass"))),
-    (frozenset(words("marri marry")), frozenset(words("single unmarri divorc widow"))),
-    (frozenset(words("open")), frozenset(words("clos close shut"))),
-    (_MUCH, _LITTLE),
-    (
-        frozenset(words("rise increase increas gain climb grow up")),
-        frozenset(words("fall decrease decreas decline declin drop dropp down")),
-    ),
-)
-"""Verbs as `_in_present` leaves them: "she lost" says no to "did she win?"."""
 RESTATED = 0.8
 """A prediction with so many of the question's words is about the question."""
 LONGEST_OPTION = 8
@@ -141,7 +133,7 @@ def _repeats_question(claim: ReadClaim) -> bool:
         # "She wrote it" and "it was not Ann": all that it says is in the question.
         new = [
             token
-            for token in content(prediction_words)
+            for token in map(_in_present, content(claim.prediction_tokens))
             if not found_in(token, question_words) and token not in _NEGATED_TOKENS
         ]
         if not new and any(found_in(token, question_words) for token in prediction_words):
@@ -187,8 +179,26 @@ def _says_opposite(claim: ReadClaim) -> bool:
 
 def _in_present(token: str) -> str:
     """A verb without its past ending: "won" as "win", "rained" as "rain"; both sides are treated alike."""
-    ending = "ed" if len(token) > 4 else ""
-    return _PRESENT.get(token, token.removesuffix(ending))
+    present = _PRESENT.get(token, token)
+    if len(present) <= 4:
+        return present
+    # "Closed" and "close" are both "clos"
+    return re.sub(r"ed?$", "", present)
+
+
+def _verbs(listing: str) -> frozenset[str]:
+    return frozenset(map(_in_present, words(listing)))
+
+
+_OPPOSITE_VERBS = (
+    (_verbs("win beat"), _verbs("lose")),
+    (_verbs("rise increase gain climb grow up higher"), _verbs("fall decrease decline drop dropped down lower")),
+    (_verbs("alive live living"), _verbs("die dead deceased late passed")),
+    (_verbs("married marry"), _verbs("single unmarried divorced widowed")),
+    (_verbs("open"), _verbs("closed shut")),
+    (_MUCH, _LITTLE),
+)
+"""Words of which one excludes the other: "she lost" says no to "did she win?"."""
 
 
 # --- this or that -----------------------------------------------------------------------------------------------------
@@ -228,6 +238,8 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
 def _agree_on_no_pick(claim: ReadClaim) -> RuleDecision | None:
     """Compares answers that pick neither option, "they are equally long" and "neither"; None if the gold one picks."""
     if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
+        return True, "both say that there is no difference"
+    if _BOTH.fullmatch(claim.gold_reading.plain) and _SAME.search(claim.prediction_reading.plain):
         return True, "both say that there is no difference"
     if _NEITHER.match(claim.gold_reading.plain) is None:
         return None
@@ -282,8 +294,12 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
     picks = _named_options(options, read_answer(text).tokens)
     affirmed_text = without_denied(text)
     affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
+    if not picks:
+        return _read_ordinal_pick(text)
     if len(picks) == 1:
-        return picks[0] if affirmed else 1 - picks[0]  # "not the Nile" is the other one
+        # "Not the Nile" and "the Nile is shorter" are the other one
+        is_short_opposite = len(read_answer(text).tokens) <= LONGEST_OPTION and _compares_by_opposite(query, text)
+        return picks[0] if bool(affirmed) is not is_short_opposite else 1 - picks[0]
     if len(affirmed) == 1:
         return affirmed[0]
 
@@ -297,6 +313,14 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
             is_reversed = _compares_by_opposite(query, reading.plain) is not is_negated
             return 1 - picks[0] if len(picks) == 2 and is_reversed else picks[0]
     return _pick_by_numbers(options, text, query)
+
+
+def _read_ordinal_pick(text: str) -> int | None:
+    """The option of "the former" or "the second one"; None for any other text."""
+    match = _ORDINAL_PICK.fullmatch(plain_text(text))
+    if match is None:
+        return None
+    return 0 if match["first"] else 1
 
 
 def _split_clauses(text: str) -> list[str]:

@@ -59,6 +59,9 @@ ASKS_WHOLE_NAME = re.compile(
     r"\b(?:full|whole|complete|first|given|middle|birth|real|legal|maiden|stage)\s(?:\w+\s)?names?\b"
 )
 """A question that a part of a name does not answer."""
+_INITIAL_IN_MIDDLE = re.compile(r"\b(?P<first>[a-z]{2,30})\s(?P<initial>[a-z])\.?\s(?P<last>[a-z]{2,30})\b")
+_FORMERLY = frozenset(words("formerly previously once originally"))
+_ASKS_PAST = re.compile(r"\b(?:was|were|did|had|former(?:ly)?|previous(?:ly)?|once|original(?:ly)?|old)\b")
 _OR_ASIDE = re.compile(r"[,(]\s?or\b")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
@@ -184,6 +187,8 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     # Naming several candidates would make every guess right
     if count_listed(claim.prediction) > 1 or _is_one_of_several(claim):
         return False, "the prediction lists several answers where the gold answer is one"
+    if _has_other_initial(claim):
+        return False, "the prediction has another initial in the middle of the name"
 
     # Word by word first: only there can the words around it take it back
     position = position_of(claim.gold_tokens, claim.prediction_tokens)
@@ -193,9 +198,8 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
 
     if _are_close_together(gold_words, claim.prediction_tokens) or _has_joined_words(claim):
         return True, "the prediction holds the gold answer"
-    if _has_name_without_middle(claim, gold_words):
-        return True, "the prediction holds the name without its middle part"
-    return None
+    is_without_middle = _has_name_without_middle(claim, gold_words)
+    return (True, "the prediction holds the name without its middle part") if is_without_middle else None
 
 
 def _are_close_together(gold_words: list[str], text: tuple[str, ...]) -> bool:
@@ -259,6 +263,8 @@ def _find_another(claim: ReadClaim, before: Sequence[str]) -> str | None:
     is_loser = word in BEATEN and ASKS_WINNER.search(claim.asked)
     if is_loser or _says_that_gold_lost(claim):
         return "the prediction names the gold answer as the loser"
+    if word in _FORMERLY and not _ASKS_PAST.search(claim.asked):
+        return f"the prediction says that it was {word} {claim.gold}"
     if word in _words_of_other_places(claim) and _begins_name(claim, word):
         return f"the prediction says {word} {claim.gold}"
     return None
@@ -276,6 +282,18 @@ def _begins_name(claim: ReadClaim, word: str) -> bool:
     """Whether the word is written as the beginning of a name, "New York", or the text has no capitals to tell."""
     text = claim.prediction
     return text.islower() or re.search(rf"\b{word.capitalize()}\s[A-Z]", text) is not None
+
+
+def _has_other_initial(claim: ReadClaim) -> bool:
+    """Whether both names have an initial in the middle, and not the same: "Bo S. Chan" for "Bo T. Chan"."""
+    gold = _INITIAL_IN_MIDDLE.search(claim.gold_reading.plain)
+    if gold is None:
+        return False
+    predicted = re.search(
+        rf"\b{re.escape(gold['first'])}\s(?P<initial>[a-z])\.?\s{re.escape(gold['last'])}\b",
+        claim.prediction_reading.plain,
+    )
+    return predicted is not None and predicted["initial"] != gold["initial"]
 
 
 def _has_joined_words(claim: ReadClaim) -> bool:

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, of_asked_label, other_words
 from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
@@ -20,7 +20,7 @@ from crag.evaluation.judge.reading.quantities import SCALES
 from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import content, count_listed, stem, tokens, words
+from crag.text.matching import count_listed, stem, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
@@ -33,8 +33,6 @@ _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:kn
 _NOT_ONE = re.compile(r"\bnot\s(?:a\ssingle|even|so\smuch\sas)\s(?:1\b|one\b|an?\b)")
 _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
-_ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
-_ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_LIMIT = re.compile(
     r"""
     \b(?: minimum | maximum | max | min | limit | legal | required? | requires | need(?:s|ed)? | must | allowed
@@ -65,6 +63,7 @@ _NUMBER_AND_NEXT = re.compile(
 )
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
+_TITLE = re.compile(r'(?<!\d)"[^"]{1,80}"(?!\w)')
 _ASKS_COUNT = re.compile(r"\bhow many\b")
 _RANK_BEFORE = re.compile(r"(?:\b(?:number|no\.?|nr\.?)\s|#)$")
 _COUNTED = re.compile(
@@ -119,53 +118,6 @@ def _names_single(claim: ReadClaim) -> bool:
     return not is_denied and re.search(rf"\b(?:an?|a single|only one)\s{thing}\b", text) is not None
 
 
-def same_date(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a whole date or several days: the prediction must have the same, in any notation."""
-    if claim.gold_reading.day_spans:
-        return _same_days(claim)
-
-    gold_dates = claim.gold_reading.dates
-    rest = claim.not_asked(tokens(claim.gold_reading.undated))
-    # Words beside the date can be the answer, unless the question asks for a date
-    if len(gold_dates) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
-        return None
-
-    gold_date = min(gold_dates)
-    day = gold_date.isoformat()
-    dates = claim.prediction_reading.dates
-    asked_part = _ASKS_PART.search(claim.asked)
-    if not dates and asked_part:
-        # "which year?" is answered by the year of the gold date
-        part = day[:4] if asked_part["part"] == "year" else stem(f"{gold_date:%B}".lower())
-        is_there = part in claim.prediction_tokens
-        return is_there, f"the question asks for the {asked_part['part']} of {day}: {'' if is_there else 'not '}there"
-
-    if not dates and not claim.prediction_numbers:
-        return False, f"the prediction holds no date, the gold answer is {day}"
-    if gold_date in dates:
-        return True, f"the prediction holds {day}"
-    return False, f"the prediction does not hold {day}"
-
-
-def _same_days(claim: ReadClaim) -> RuleDecision | None:
-    """Compares a gold answer such as "July 4-6, 1939", which is nothing else or answers a question for a date."""
-    spans = claim.gold_reading.day_spans
-    others = [token for token in content(claim.gold_tokens) if token.isalpha() and not _MONTHS.fullmatch(token)]
-    if len(spans) != 1 or (others and not _ASKS_DATE.search(claim.asked)):
-        return None
-
-    (span,) = spans
-    days = f"{span.first} to {span.last}"
-    predicted_spans = claim.prediction_reading.day_spans
-    predicted_days = claim.prediction_reading.dates
-    if not predicted_spans and not predicted_days:
-        return None
-    # "July 4, 1939 to July 6, 1939" names both
-    if span in predicted_spans or (not predicted_spans and {span.first, span.last} <= predicted_days):
-        return True, f"the prediction holds {days}"
-    return False, f"the prediction does not hold {days}"
-
-
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
@@ -185,7 +137,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if agreement:
         return True, agreement
 
-    candidates = without_whole(claim, _find_answer_numbers(claim, gold))
+    candidates = of_asked_label(claim, without_whole(claim, _find_answer_numbers(claim, gold)))
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
 
@@ -413,7 +365,7 @@ def _find_gold_number(claim: ReadClaim) -> AnswerQuantity | None:
         return counted
 
     # A sentence repeats the numbers of the question
-    new_numbers = numbers_not_in(claim.gold_numbers, claim.query_numbers)
+    new_numbers = numbers_not_in(_without_titles(claim), claim.query_numbers)
     if not new_numbers:
         return None
     if claim.asks_for_number:
@@ -432,8 +384,16 @@ def _find_counted(claim: ReadClaim) -> AnswerQuantity | None:
         return None
 
     units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _ANY_UNIT)
+    candidates = _without_titles(claim)
     for match in _NUMBER_AND_NEXT.finditer(claim.gold_reading.undated):
-        if units.intersection(map(stem, match["next"].split())):
-            numbers = [number for number in claim.gold_numbers if number.start <= match.start() < number.end]
-            return numbers[0] if numbers else None
+        numbers = [number for number in candidates if number.start <= match.start() < number.end]
+        if numbers and units.intersection(map(stem, match["next"].split())):
+            return numbers[0]
     return None
+
+
+def _without_titles(claim: ReadClaim) -> list[AnswerQuantity]:
+    """The numbers of the gold answer without those in quoted titles, unless it has no others."""
+    titles = [match.span() for match in _TITLE.finditer(claim.gold_reading.undated)]
+    outside = [number for number in claim.gold_numbers if not any(start <= number.start < end for start, end in titles)]
+    return outside or claim.gold_numbers

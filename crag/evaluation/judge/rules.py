@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
 from crag.evaluation.judge.choices import this_or_that, yes_or_no
+from crag.evaluation.judge.dates import same_date
 from crag.evaluation.judge.other_names import other_form_of_name
 from crag.evaluation.judge.phrases import (
     gold_phrase,
@@ -34,7 +35,7 @@ from crag.evaluation.judge.phrases import (
     signs_of_names,
     telling_words,
 )
-from crag.evaluation.judge.quantities import no_value, same_amount, same_date
+from crag.evaluation.judge.quantities import no_value, same_amount
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.names import find_only_relation
 from crag.evaluation.judge.sets import same_items

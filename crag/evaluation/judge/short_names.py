@@ -16,6 +16,7 @@ _ASKS_ONE_PERSON = re.compile(
     rf"""
     \bwho\s(?:else\s)?(?:has\s|had\s)?
         (?:wrote|written|directed|founded|co-founded|invented|discovered|painted|composed|designed|voiced|succeeded)\b
+    | \bwho\s(?:portray(?:s|ed)|play(?:s|ed)\s(?:him|her|the\s(?:role|part|character)))\b
     | \bwho(?:\s(?:is|was)|'s)\s(?:the\s)?(?:[\w'.-]+\s){{0,5}}?{_OF_PERSONS}\b
     | \b(?:which|what)\s(?:[\w'-]+\s){{0,3}}?{_OF_PERSONS}\b
     """,
@@ -45,7 +46,7 @@ def has_surname(claim: ReadClaim) -> bool:
     if not _ASKS_ONE_PERSON.search(claim.asked) or ASKS_WHOLE_NAME.search(claim.asked):
         return False
     surname = _surname(claim.gold)
-    return len(surname) >= _FEWEST_LETTERS and _stands_alone(surname, claim.prediction)
+    return len(surname) >= _FEWEST_LETTERS and _stands_alone(surname, claim.prediction, claim.gold.strip()[0])
 
 
 def _surname(name: str) -> str:
@@ -57,14 +58,15 @@ def _surname(name: str) -> str:
     return " ".join(parts[start:])
 
 
-def _stands_alone(surname: str, text: str) -> bool:
-    """Whether the text has the surname without another name beside it, and nobody of that family instead."""
-    whole = rf"\W{{0,3}}(?:(?i:{_MR})\s)?(?i:{re.escape(surname)})[\W]{{0,3}}"
+def _stands_alone(surname: str, text: str, initial: str) -> bool:
+    """Whether the text has the surname, perhaps behind the right initial, and nobody else of that family."""
+    titled = rf"(?:(?i:{_MR})\s)?(?:(?i:{re.escape(initial)})\.\s?)?"
+    whole = rf"\W{{0,3}}{titled}(?i:{re.escape(surname)})[\W]{{0,3}}"
     if re.fullmatch(whole, text):
         return True
     # In a sentence the capitals tell what is a name
     written = re.escape(surname if " " in surname else surname.capitalize())
-    before = rf"(?:^|\b(?:by|is|was|be)\s)(?:(?i:{_MR})\s)?"
+    before = rf"(?:^|\b(?:by|is|was|be)\s){titled}"
     after = r"\b(?!['’-]|\s(?:[A-Z&]|family\b|and\b|or\b))"
     return re.search(before + written + after, text) is not None
 
