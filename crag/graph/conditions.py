@@ -29,7 +29,7 @@ _NUMBER = re.compile(
       | \s?(?P<letter>[kKbBM]|T|(?<=\d)MM)\b      # not "m", which are metres or minutes
       | (?P<money_letter>mm?|t)\b                 # but "$2m" are millions
     )?
-    (?(bracket)(?P<end>\))?)
+    (?P<end>\))?
     """,
     re.VERBOSE,
 )
@@ -284,7 +284,7 @@ def as_number(value: object) -> float | None:
     scale = match["word"] or match["letter"] or (match["money_letter"] if match["currency"] else None)
     number = float(f"{match['digits']}e{match['exponent'] or 0}") * _SCALE.get((scale or "").lower(), 1)
     # "($1.25)" is a loss in accounts
-    is_loss = match["currency"] and match["end"]
+    is_loss = match["bracket"] and match["currency"] and match["end"]
     if is_loss or not _MINUS.isdisjoint({match["sign"], match["inner_sign"]}):
         number = -number
     # Thousands of digits become an infinite float
@@ -297,7 +297,8 @@ def cell_number(value: object) -> float | None:
         return as_number(value)
     # "1,200" is a number, "12 Angry Men" only contains one
     is_number = _NUMBER.fullmatch(value.replace(",", "").strip())
-    return as_number(value) if is_number else None
+    is_whole = is_number is not None and (is_number["bracket"] is None) is (is_number["end"] is None)
+    return as_number(value) if is_whole else None
 
 
 def digits_as_number(value: Value) -> Value:
