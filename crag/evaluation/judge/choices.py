@@ -37,6 +37,11 @@ _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
 _BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
+_ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bbeat\b|\bdefeat\w*")
+_LOSES = re.compile(r"\blos[et]s?\b|\b(?:beaten|beat|defeated|outscored|eliminated)\sby\b|\bfell\s(?:to|against)\b")
+_BEATS = re.compile(
+    r"\b(?:beat|beating|defeat\w*|over|outscored|eliminated|(?:won|win|victory|victorious)\s(?:against|over))\b"
+)
 _ORDINAL_PICK = re.compile(
     r"\W{0,3}(?:it\s(?:is|was)\s|it's\s)?(?:the\s)?(?:(?P<first>former|first|1th)|latter|second|2th)(?:\s(?:one|1|option))?\W{0,3}"
 )
@@ -290,6 +295,10 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
+    winner = _read_winner(options, text) if _ASKS_WINNER.search(query.lower()) else None
+    if winner is not None:
+        return winner
+
     # Options that are named at all, and those that are not denied
     picks = _named_options(options, read_answer(text).tokens)
     affirmed_text = without_denied(text)
@@ -313,6 +322,23 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
             is_reversed = _compares_by_opposite(query, reading.plain) is not is_negated
             return 1 - picks[0] if len(picks) == 2 and is_reversed else picks[0]
     return _pick_by_numbers(options, text, query)
+
+
+def _read_winner(options: Options, text: str) -> int | None:
+    """Who won by "Orle beat Tann", "Tann lost to Orle" or "Tann lost"; None for any other text."""
+    tokens = read_answer(text).tokens
+    named = _named_options(options, tokens)
+    # "Not Orle" and "Orle never beat Tann" are for the general reading
+    if not named or _NEGATION.search(plain_text(text)):
+        return None
+
+    first = named[0]
+    start = _position_of_option(options[first], tokens)
+    end = _position_of_option(options[1 - first], tokens) if len(named) == len(options) else len(tokens)
+    verb = " ".join(tokens[start:end])
+    if _LOSES.search(verb):
+        return 1 - first
+    return first if len(named) == len(options) and _BEATS.search(verb) else None
 
 
 def _read_ordinal_pick(text: str) -> int | None:

@@ -60,6 +60,12 @@ ASKS_WHOLE_NAME = re.compile(
 )
 """A question that a part of a name does not answer."""
 _INITIAL_IN_MIDDLE = re.compile(r"\b(?P<first>[a-z]{2,30})\s(?P<initial>[a-z])\.?\s(?P<last>[a-z]{2,30})\b")
+_ASKS_HOLDER = re.compile(r"\b(?:who|which|what)(?:'s|\s(?:is|are|holds?|leads?|runs?|owns?))\b")
+_ASKS_SUCCESSION = re.compile(
+    r"\b(?:succe\w+|replac\w+|predecess\w+|former(?:ly)?|previous(?:ly)?|before|prior|after|took over)\b"
+)
+_SUCCEEDED = re.compile(r"\b(?:succeed(?:ed|ing)|replac(?:ed|ing|e)|took over from|taking over from)$")
+_SUCCEEDED_BY = re.compile(r",?\s(?:was|were|has been|who was)\s(?:succeeded|replaced|followed)\sby\b")
 _FORMERLY = frozenset(words("formerly previously once originally"))
 _ASKS_PAST = re.compile(r"\b(?:was|were|did|had|former(?:ly)?|previous(?:ly)?|once|original(?:ly)?|old)\b")
 _OR_ASIDE = re.compile(r"[,(]\s?or\b")
@@ -247,6 +253,17 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     return None
 
 
+def _names_another_holder(claim: ReadClaim, before: Sequence[str]) -> bool:
+    """Whether a question for who is something is answered by who was: "Bo Chan succeeded Ann Lee"."""
+    if not _ASKS_HOLDER.search(claim.asked) or _ASKS_SUCCESSION.search(claim.asked):
+        return False
+    if "former" in before or _SUCCEEDED.search(" ".join(before)):
+        return True
+    text = claim.prediction_reading.plain
+    gold = claim.gold_reading.plain.strip(" .")
+    return gold in text and _SUCCEEDED_BY.match(text, text.find(gold) + len(gold)) is not None
+
+
 def _says_that_gold_lost(claim: ReadClaim) -> bool:
     """Whether "Orle lost to Tann" answers a question for the winner; not if somebody won in it too."""
     if not ASKS_WINNER.search(claim.asked):
@@ -263,6 +280,8 @@ def _find_another(claim: ReadClaim, before: Sequence[str]) -> str | None:
     is_loser = word in BEATEN and ASKS_WINNER.search(claim.asked)
     if is_loser or _says_that_gold_lost(claim):
         return "the prediction names the gold answer as the loser"
+    if _names_another_holder(claim, before):
+        return "the prediction names somebody who came after the gold answer"
     if word in _FORMERLY and not _ASKS_PAST.search(claim.asked):
         return f"the prediction says that it was {word} {claim.gold}"
     if word in _words_of_other_places(claim) and _begins_name(claim, word):

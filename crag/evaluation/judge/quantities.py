@@ -7,7 +7,13 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, of_asked_label, other_words
+from crag.evaluation.judge.beside_numbers import (
+    ORDINARY_WORDS,
+    find_alternatives,
+    of_asked_label,
+    other_words,
+    without_earlier_levels,
+)
 from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
@@ -137,7 +143,8 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if agreement:
         return True, agreement
 
-    candidates = of_asked_label(claim, without_whole(claim, _find_answer_numbers(claim, gold)))
+    candidates = without_whole(claim, _find_answer_numbers(claim, gold))
+    candidates = without_earlier_levels(claim, of_asked_label(claim, candidates))
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
 
