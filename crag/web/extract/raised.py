@@ -34,7 +34,10 @@ _ANY_MARK = re.compile("[\ue0f1-\ue0f6]")
 _ORDINAL = re.compile(r"st|nd|rd|th|ste|ers?|res?|[eè]res?|es?|i?[eè]mes?|n?des?|º|ª", re.IGNORECASE)
 _TRADE_MARK = re.compile(r"TM|SM|[™®©℠]|\(R\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LIST_OF_NOTES = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})+|[a-z](?:\s*,\s*[a-z])+")
+_NOTE = r"(?:\d{1,3}|[*†‡§¶#]{1,3})"
+_LIST_OF_NOTES = re.compile(rf"{_NOTE}(?:\s*[,;–-]\s*{_NOTE})+|[a-z](?:\s*,\s*[a-z])+")
+_SUM = re.compile(r"[a-z]\s?(?:[-+−]\s?\d{1,3}|\+\s?[a-z])")
+"""An exponent such as n+1."""
 _SIGNED = re.compile(r"[-+−–]\s?\w{1,20}(?:[./]\w{1,20})?|\d{1,3}[-+−–]")
 """An exponent such as −3, or the charge of an ion."""
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
@@ -43,6 +46,22 @@ _CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
 _WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,2})\.?\Z")
 _PRICE_SIGN = re.compile(r"\s?(?:€|zł|Kč|(?:kr|EUR|USD|GBP)\b)")
 """Behind a price."""
+_BELOW_BAR = re.compile(r"[/⁄]\s?(\d{1,4})(?!\d)")
+"""The lower number of a fraction, behind its bar."""
+_WHOLE_FRACTION = re.compile(r"(\d{1,2})[/⁄](\d{1,2})")
+_MEASURE = re.compile(
+    r"""
+    \s? (?: -? (?: in(?:ch(?:es)?)? | f(?:ee|oo)?t | yards? | miles? | acres? | cups? | tsp | tbsp
+                 | (?:tea|table)spoons? | lbs? | pounds? | oz | ounces? | hours? | days? | weeks? | months? | years? )
+             (?! [a-z] )
+           | ["″] )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What people count in halves and quarters."""
+_HOUR = re.compile(r"(?<![\d.,:$€£])(?:1?\d|2[0-4])\Z")
+_MINUTES = re.compile(r"[0-5]\d")
+_CLOCK_AFTER = re.compile(r"\s?(?:[ap]\.?\s?m\b|uhr\b|hrs?\b|o[’']clock)", re.IGNORECASE)
 _SHORT_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}[.,]?\Z")
 _ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
 _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
@@ -71,6 +90,9 @@ _UNIT = re.compile(
 )
 _FACTOR = re.compile(r"[×*·=/^+]\s?(?:\d{1,9}(?:\.\d{1,9})?|[a-z]{1,3})\Z")
 """The last factor of a product or equation; a number with a thousands separator is none."""
+_FUNCTION = re.compile(r"(?<![A-Za-z])(?:(?:sin|cos|tan|cot|sec|csc)h?|log|ln)\Z")
+_ARGUMENT = re.compile(r"\s?(?:[a-zα-ω]\b|\(|\d)")
+"""Of a function: ``cos^2 x``."""
 _OPERATOR_AFTER = re.compile(r"\s?[=×*·^]")
 _BRACKETS = re.compile(r"\(([^()]{1,40})\)\Z")
 _OPERATOR_OR_VARIABLE = re.compile(r"[+×*/]|(?<![A-Za-z])[a-zA-Z](?![A-Za-z])")
@@ -126,10 +148,10 @@ def _write_lowered(mark: re.Match[str]) -> str:
     if " " in text:
         return f" {text} "
     if text[:1].isdigit() and script.follows_digit:
-        return f"_{text}"
+        return _keep_blank(mark, f"_{text}")
     if text[-1:].isdigit() and mark.string[mark.end() : mark.end() + 1].isdigit():
         return f"{text} "
-    return text
+    return _keep_blank(mark, text)
 
 
 def _write_note(mark: re.Match[str]) -> str:
@@ -152,8 +174,15 @@ def _write_raised(mark: re.Match[str]) -> str:
     for write_as in _KINDS_OF_RAISED:
         written = write_as(script)
         if written is not None:
-            return written
-    return script.text
+            return _keep_blank(mark, written)
+    return _keep_blank(mark, script.text)
+
+
+def _keep_blank(mark: re.Match[str], written: str) -> str:
+    """A blank at the end of a raised or lowered text parts it from the word behind it, as on the page."""
+    next_character = mark.string[mark.end() : mark.end() + 1]
+    is_apart = mark[1][-1:].isspace() and next_character.isalnum()
+    return f"{written.rstrip()} " if is_apart else written
 
 
 # --- each kind: the text to write, or None if the superscript is of another kind -------------------------------------
@@ -176,11 +205,12 @@ def _as_start_of_word(script: _Script) -> str | None:
 
 
 def _as_number(script: _Script) -> str | None:
-    """The numerator of a fraction, the cents of a price, a degree."""
+    """The numerator of a fraction, the cents of a price, the minutes of a time, a degree."""
     text, before, after = script
-    # Not the exponent of m³/s.
-    if text.isdigit() and after[:1] in ("/", "⁄") and not before[-1:].isalpha():
+    if _is_fraction(script):
         return f" {text}" if script.follows_digit else text
+    if _MINUTES.fullmatch(text) and _HOUR.search(before) and _CLOCK_AFTER.match(after):
+        return f":{text}"
     if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
         return text if before.endswith(".") else f".{text}"
     if text.isdigit() and len(text) == 2 and _PRICE_SIGN.match(after) and _SHORT_NUMBER.search(before):
@@ -188,6 +218,22 @@ def _as_number(script: _Script) -> str | None:
     if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
         return "°"
     return None
+
+
+def _is_fraction(script: _Script) -> bool:
+    """Whether a text is the upper number of a fraction, or all of one behind a whole number: ``6 1/2 inches``."""
+    text, before, after = script
+    if _FACTOR.search(before):
+        return False
+    whole = _WHOLE_FRACTION.fullmatch(text)
+    if whole is not None:
+        is_measure = script.follows_digit and _MEASURE.match(after) is not None
+        return is_measure and int(whole[1]) < int(whole[2])
+    # Neither the exponent of m³/s nor that of 10⁹/L.
+    below = _BELOW_BAR.match(after)
+    if below is None or not text.isdigit() or before[-1:].isalpha():
+        return False
+    return not script.follows_digit or int(text) < int(below[1])
 
 
 def _as_ending(script: _Script) -> str | None:
@@ -220,6 +266,8 @@ def _as_exponent(script: _Script) -> str | None:
 
     # Letters stand on variables, and on numbers where they are the usual names of whole numbers.
     is_on_variable = before[-1].islower() and _VARIABLE.search(before)
+    if _SUM.fullmatch(text) and (script.follows_digit or is_on_variable):
+        return f"^({text})"
     if " " in text or not (is_on_variable or (script.follows_digit and text in ("n", "k", "x", "m", "t"))):
         return None
     return f"^{text}" if text.isalnum() else f"^({text})"
@@ -236,6 +284,8 @@ def _is_base(script: _Script) -> bool:
     if _TEN.search(before) or _TWO.search(before) or _VARIABLE.search(before):
         return True
     if exponent in ("2", "3", "4") and _UNIT.search(before):
+        return True
+    if _FUNCTION.search(before) and _ARGUMENT.match(after):
         return True
     # What stands in brackets is a formula if it has an operator or a variable, and no words.
     in_brackets = _BRACKETS.search(before)
