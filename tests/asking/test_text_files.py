@@ -93,6 +93,39 @@ def test_json_that_the_standard_does_not_have(text: str, lines: list[str]) -> No
     assert lines_of(text, Kind.JSON) == lines
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            '[{"name": "Ida", "jobs": [{"job": "cook", "year": 1990}, {"job": "mate", "year": 1995}]}, {"name": "Bo"}]',
+            ["name: Ida | jobs: job: cook, year: 1990; job: mate, year: 1995", "Bo"],
+        ),
+        ('{"name": "Ida", "moves": [[1, 2], [3]]}', ["name: Ida", "moves: 1, 2", "moves: 3"]),
+        ('[{"name": "Ida", "moves": [[1, 2], [3]]}, {"name": "Ole", "moves": [7, 8]}]', [
+            "name: Ida | moves: 1, 2; 3", "name: Ole | moves: 7, 8",
+        ]),
+        ('[["name", "age"], ["Ida", 41], ["Ole", 39]]', ["name: Ida | age: 41", "name: Ole | age: 39"]),
+        ('{"place": "Oslo", "columns": ["name", "age"], "index": [0, 1], "data": [["Ida", 41], ["Ole", 39]]}', [
+            "place: Oslo", "index: 0, 1", "data", "name: Ida | age: 41", "name: Ole | age: 39",
+        ]),
+        ('{"name": {"0": "Ida", "1": "Ole"}, "age": {"0": 41, "1": 39}}', [
+            "name: Ida | age: 41", "name: Ole | age: 39",
+        ]),
+        ('{"crew": {"name": ["Ida", "Ole"], "age": [41, 39.5]}}', [
+            "crew", "name: Ida | age: 41", "name: Ole | age: 39.5",
+        ]),
+        ('{"towns": ["Oslo", "Bergen"], "boats": ["Vidar", "Marta"]}', ["towns: Oslo, Bergen", "boats: Vidar, Marta"]),
+        ('[["A sentence that is long enough to stand alone.", "b"], {"name": "Ida"}]', [
+            "A sentence that is long enough to stand alone., b", "name: Ida",
+        ]),
+    ],
+    ids=["objects in an object", "lists in a list", "lists in a column", "lists as rows", "names apart", "pandas",
+         "columns", "lists of texts", "a list of both"],
+)  # fmt: skip
+def test_no_value_of_json_is_lost_and_tables_of_any_form_are_tables(text: str, lines: list[str]) -> None:
+    assert lines_of(text, Kind.JSON) == lines
+
+
 def test_json_of_lines_with_a_fault_is_told() -> None:
     reply = read_text_file(b'{"name": "Ida"}\n{"name": \n', TextFile(Kind.JSON))
     assert reply["note"].startswith("read as plain text: it is not JSON:")

@@ -42,7 +42,8 @@ _PIECE = re.compile(
     {_STRING}
     | attr \( \s* (?P<attribute> {_NAME} ) \s* \)
     | counter \( \s* (?P<counter> {_NAME} ) \s* (?: , \s* (?P<style> [a-z-]{{1,40}} ) \s* )? \)
-    | counters \( \s* (?P<counters> {_NAME} ) \s* , \s* (?P<separator> {_STRING} ) \s* (?: , \s* (?P<styles> [a-z-]{{1,40}} ) \s* )? \)
+    | counters \( \s* (?P<counters> {_NAME} ) \s* , \s* (?P<separator> {_STRING} ) \s*
+      (?: , \s* (?P<styles> [a-z-]{{1,40}} ) \s* )? \)
     | (?P<quote> open | close ) -quote
     """,
     re.VERBOSE | re.DOTALL,

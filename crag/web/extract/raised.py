@@ -283,9 +283,8 @@ def _is_base(script: _Script) -> bool:
         return False
     if _TEN.search(before) or _TWO.search(before) or _VARIABLE.search(before):
         return True
-    if exponent in ("2", "3", "4") and _UNIT.search(before):
-        return True
-    if _FUNCTION.search(before) and _ARGUMENT.match(after):
+    is_of_unit = exponent in ("2", "3", "4") and _UNIT.search(before)
+    if is_of_unit or (_FUNCTION.search(before) and _ARGUMENT.match(after)):
         return True
     # What stands in brackets is a formula if it has an operator or a variable, and no words.
     in_brackets = _BRACKETS.search(before)

@@ -9,6 +9,7 @@ NORMALIZE = (
     "sub,sup{font-size:75%;line-height:0;position:relative;vertical-align:baseline} sup{top:-.5em} sub{bottom:-.25em}"
 )
 COUNTED = "h2{counter-increment:s} h2::before{content:counter(s)'. '}"
+COUNTED_BELOW = "h3::before{counter-increment:t;content:counter(s)'.'counter(t,lower-alpha)' '}"
 DIV_TABLE = (
     "<div class=t><p class=r><b class=c>A</b><i class=c>1</i></p><p class=r><b class=c>B</b><i class=c>2</i></p></div>"
 )
@@ -89,10 +90,9 @@ def read(sheet: str, body: str, method: str) -> str:
         (f"body{{counter-reset:s 4}} {COUNTED}", "<h2 hidden>Old</h2><h2>Vann</h2>", "5. Vann"),
         (f":root{{counter-reset:none}} {COUNTED}", "<div><h2>Vann</h2><h2>Tinn</h2></div>", "1. Vann\n2. Tinn"),
         (
-            "body{counter-reset:s} h2{counter-increment:s;counter-reset:t} h2::before{content:counter(s)' '}"
-            "h3::before{counter-increment:t;content:counter(s)'.'counter(t,lower-alpha)' '}",
+            f"body{{counter-reset:s}} h2{{counter-reset:t}} {COUNTED} {COUNTED_BELOW}",
             "<h2>A</h2><h3>x</h3><div><h3>y</h3></div><h2>B</h2><h3>z</h3>",
-            "1 A\n1.a x\n1.b y\n2 B\n2.a z",
+            "1. A\n1.a x\n1.b y\n2. B\n2.a z",
         ),
         (
             "ol{counter-reset:i;list-style:none} li{counter-increment:i} li::before{content:counters(i,'.')' '}",
