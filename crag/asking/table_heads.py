@@ -27,6 +27,8 @@ _NO_VALUE = re.compile(
 """No value, a mark such as ``DNF`` or ``TBA`` in its place, or an error of a workbook such as ``#DIV/0!``."""
 _SPAN = re.compile(r"(?P<first>\d{1,4})(?:\s?[-–/]\s?(?P<last>\d{1,4})|(?P<open>\+))?", re.ASCII)
 """A number, or a span such as ``15–64``, ``65+``, ``2019/20``."""
+_LEAST_YEAR = 1000
+_LARGEST_RESULT = 9
 _WHOLE_NUMBER = re.compile(r"\d{1,4}", re.ASCII)
 _LEAST_COUNTED = 3
 """Names of columns that are numbers: two that go up may be values."""
@@ -138,8 +140,11 @@ def _follows(before: re.Match[str], after: re.Match[str]) -> bool:
     """Whether a span begins where the one before it ends, or both are seasons: ``2019/20``, ``2020/21``."""
     start, end = int(before["first"]), int(before["last"] or before["first"])
     next_start = int(after["first"])
-    is_season = (start + 1) % 100 == end % 100
-    return (is_season and next_start == start + 1) or (start <= end and next_start in (end, end + 1))
+    is_season = start >= _LEAST_YEAR and (start + 1) % 100 == end % 100
+    if is_season:
+        return next_start == start + 1
+    # Results such as 0-1, 1-2 are no spans.
+    return start <= end and (next_start == end + 1 or next_start == end > _LARGEST_RESULT)
 
 
 def is_form(rows: Sequence[Row]) -> bool:

@@ -32,6 +32,7 @@ from crag.asking.structured import JsonText, read_json, read_json_lines, to_mark
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
+from crag.asking.xml_files import read_xml
 
 SNIFFED_CHARACTERS = 4096
 """The beginning of a file that tells its type."""
@@ -40,6 +41,8 @@ LARGEST_AT_ONCE = 200_000
 
 _QUICK_KINDS = frozenset({Kind.PLAIN_TEXT, Kind.MARKUP_OR_TEXT})
 """The largest file takes a second."""
+
+_MAY_BE_HTML = frozenset({Kind.MARKUP_OR_TEXT, Kind.XML})
 
 _TITLE = re.compile(r"<title\b[^<>]{0,200}>(.{1,500}?)</title|<(?:body|svg)\b", re.IGNORECASE | re.DOTALL)
 """Or what is behind the head."""
@@ -90,7 +93,7 @@ def _read(content: bytes, file: TextFile) -> FileReply:
         rich_text = read_rich_text(content)
         return _one_page(rich_text.title, rich_text.html, rich_text.note)
 
-    is_xml = "xml" in file.media_type or file.suffix.lower() in _XML_SUFFIXES
+    is_xml = file.kind is Kind.XML or "xml" in file.media_type or file.suffix.lower() in _XML_SUFFIXES
     text = decode(content, file.charset, is_xml=is_xml)
     # Programs and pictures have zero bytes, text has none.
     if "\0" in text[:SNIFFED_CHARACTERS]:
@@ -100,10 +103,11 @@ def _read(content: bytes, file: TextFile) -> FileReply:
 
 def _text_pages(text: str, file: TextFile) -> FileReply:
     """The pages of a document that is text."""
+    xml = read_xml(text) if file.kind is Kind.XML else None
+    if xml is not None:
+        return _one_page(xml.title, xml.html)
     # A server or a person may give a page of HTML another name; of a file without one the beginning tells.
-    is_html = _WHOLE_PAGE.match(text) or (
-        file.kind is Kind.MARKUP_OR_TEXT and _MARKUP.search(text[:SNIFFED_CHARACTERS])
-    )
+    is_html = _WHOLE_PAGE.match(text) or (file.kind in _MAY_BE_HTML and _MARKUP.search(text[:SNIFFED_CHARACTERS]))
     if is_html:
         return _one_page(_find_title(text), text)
 
@@ -114,9 +118,8 @@ def _text_pages(text: str, file: TextFile) -> FileReply:
         return _table(read_rows(text, file.suffix))
     if file.kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, file.kind)
-    if is_calendar(text):
-        return _one_page("", to_paragraphs(calendar_lines(text)))
-    return _one_page("", to_paragraphs(join_wrapped_lines(_TERMINAL_CODE.sub("", text))))
+    lines = calendar_lines(text) if is_calendar(text) else join_wrapped_lines(_TERMINAL_CODE.sub("", text))
+    return _one_page("", to_paragraphs(lines))
 
 
 def _json_pages(text: str, kind: Kind) -> FileReply:

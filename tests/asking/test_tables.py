@@ -70,8 +70,8 @@ CASES = {
         ["club: Ajax | 2018/19: 5 | 2019/20: 6", "lamp: rope | 01/2020: 1 | 02/2020: 2 | 03/2020: 5"],
     ),
     "results are no names": (
-        "Ajax,3-1,2-2\nBrann,0-1,4-4",
-        ["Ajax | 3-1 | 2-2", "Brann | 0-1 | 4-4"],
+        "Ajax,0-1,1-2\nBrann,3-1,2-2",
+        ["Ajax | 0-1 | 1-2", "Brann | 3-1 | 2-2"],
     ),
     "numbers with signs and units, and marks in their place, are values of a column": (
         "item,price\nrope,−5\nlamp,US$7\nhook,~8\nbolt,kr 9\npin,½\nnut,DNF\nsail,trace",

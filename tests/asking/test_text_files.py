@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crag.asking import reading_process, text_files
-from crag.asking.kinds import Kind
+from crag.asking.kinds import Kind, find_kind
 from crag.asking.text_files import TextFile, read_text_file
 from crag.settings import ExtractSettings
 from crag.web import page_text
@@ -17,6 +17,7 @@ FILES = [
     (Kind.TABLE, b"name,room\nInes,B14\n"),
     (Kind.JSON, b'[{"name": "Ines", "room": "B14"}]'),
     (Kind.JSON_LINES, b'{"name": "Ines", "room": "B14"}\nnone\n'),
+    (Kind.XML, b"<staff><person><name>Ines</name></person></staff>"),
 ]
 
 
@@ -129,6 +130,68 @@ def test_no_value_of_json_is_lost_and_tables_of_any_form_are_tables(text: str, l
 def test_json_of_lines_with_a_fault_is_told() -> None:
     reply = read_text_file(b'{"name": "Ida"}\n{"name": \n', TextFile(Kind.JSON))
     assert reply["note"].startswith("read as plain text: it is not JSON:")
+
+
+RSS = """<?xml version="1.0"?><rss xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>
+<title>Harbour &amp; mill</title><link>http://a.b</link><item><title>Caf&eacute; opens</title><link>http://a.b/1</link><guid>17</guid>
+<pubDate>Tue, 05 Mar 2024 10:00:00 GMT</pubDate><dc:creator>Ida Lund</dc:creator><description>{}</description></item>
+</channel></rss>"""
+RSS_LINES = ["Café opens", "Tue, 05 Mar 2024 10:00:00 GMT", "Ida Lund", "It has 10^6 wheels."]
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Harbour &amp; mill</title><entry>
+<title type="html">Boats &amp;amp; ropes</title>
+<author><name>Ida Lund</name><email>i@a.b</email></author><updated>2024-03-05T10:00:00Z</updated>{}</entry>
+</feed>"""
+ATOM_LINES = ["Boats & ropes", "2024-03-05T10:00:00Z", "Ida Lund", "It has 12 wheels."]
+
+
+@pytest.mark.parametrize(
+    ("feed", "lines"),
+    [
+        (RSS.format("<![CDATA[<p>It has 10<sup>6</sup> wheels.</p>]]>"), RSS_LINES),
+        (RSS.format("&lt;p&gt;It has 10&lt;sup&gt;6&lt;/sup&gt; wheels."), RSS_LINES),
+        (RSS.format("It has 10^6 wheels.").replace("</channel></rss>", ""), RSS_LINES),
+        (ATOM.format("<content type='html'>&lt;p&gt;It has &lt;s&gt;9&lt;/s&gt; 12 wheels.</content>"), ATOM_LINES),
+        (
+            ATOM.format(
+                "<summary>Wheels</summary><content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>"
+                "<p>It has <b>12</b> wheels.</p></div></content>"
+            ),
+            ATOM_LINES,
+        ),
+    ],
+    ids=["in CDATA", "escaped", "not whole", "Atom", "Atom with elements"],
+)
+def test_entries_of_a_feed_are_read_with_day_and_author(feed: str, lines: list[str]) -> None:
+    assert find_kind(feed.encode(), "feed") is Kind.XML
+    reply = read_text_file(feed.encode(), TextFile(Kind.XML))
+    assert reply["title"] == "Harbour & mill"
+    assert lines_of(feed, Kind.XML) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            """<staff xmlns="s"><person id="1"><name>Ines</name><room>B14</room></person>
+            <person id="2"><name>Rolf</name><room/></person></staff>""",
+            ["person", "id: 1 | name: Ines | room: B14", "id: 2 | name: Rolf"],
+        ),
+        (
+            '<town><name>Oslo</name><size unit="km2">454</size><mayor>Ida</mayor><mayor>Ole</mayor></town>',
+            ["name: Oslo", "size: 454 (unit: km2)", "mayor: Ida, Ole"],
+        ),
+        (
+            """<article><front><title>On boats</title></front><!-- old --><body><sec><title>Size</title>
+            <p>It weighs 10<sup>6</sup> kg, <i>not</i> more.</p><p>It is red.</p></sec></body></article>""",
+            ["On boats", "Size", "It weighs 10^6 kg, not more.", "It is red."],
+        ),
+        ('<html xmlns="http://www.w3.org/1999/xhtml"><body><p>Kites<br/>Boats</p></body></html>', ["Kites", "Boats"]),
+        ("<staff><person>Ines</staff>", ["<staff><person>Ines</staff>"]),
+    ],
+    ids=["rows", "a thing", "a document", "a page", "damaged"],
+)
+def test_xml_is_read_as_data_or_a_document(text: str, lines: list[str]) -> None:
+    assert lines_of(text, Kind.XML) == lines
 
 
 @pytest.mark.parametrize("suffix", [".log", ".txt"])
