@@ -46,8 +46,10 @@ def convert_markdown(text: str) -> Converted:
     from mdit_py_plugins.dollarmath import dollarmath_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
+    from crag.asking.markdown_tables import table_rows_plugin
+
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    for plugin in (footnote_plugin, deflist_plugin):
+    for plugin in (footnote_plugin, deflist_plugin, table_rows_plugin):
         parser.use(plugin)
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_write_formula)
     parser.inline.ruler.before("link", "wiki_link", _read_wiki_link)

@@ -29,6 +29,7 @@ from crag.asking.reading_process import (
 )
 from crag.asking.rtf.reading import read_rich_text
 from crag.asking.structured import JsonText, read_json, read_json_lines, to_markup, to_rows
+from crag.asking.subtitles import is_subtitles, subtitle_lines
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
@@ -118,8 +119,16 @@ def _text_pages(text: str, file: TextFile) -> FileReply:
         return _table(read_rows(text, file.suffix))
     if file.kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, file.kind)
-    lines = calendar_lines(text) if is_calendar(text) else join_wrapped_lines(_TERMINAL_CODE.sub("", text))
-    return _one_page("", to_paragraphs(lines))
+    return _one_page("", to_paragraphs(_plain_lines(text)))
+
+
+def _plain_lines(text: str) -> list[str]:
+    """The lines of a text without markup."""
+    if is_calendar(text):
+        return calendar_lines(text)
+    if is_subtitles(text):
+        return subtitle_lines(text)
+    return join_wrapped_lines(_TERMINAL_CODE.sub("", text))
 
 
 def _json_pages(text: str, kind: Kind) -> FileReply:

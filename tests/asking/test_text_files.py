@@ -1,11 +1,13 @@
 """Files that are text: large ones are read within limits, and read alike."""
 
 import json
+import tracemalloc
 
 import pytest
 
-from crag.asking import reading_process, text_files
+from crag.asking import markdown_tables, reading_process, text_files
 from crag.asking.kinds import Kind, find_kind
+from crag.asking.markdown import convert_markdown
 from crag.asking.text_files import TextFile, read_text_file
 from crag.settings import ExtractSettings
 from crag.web import page_text
@@ -77,6 +79,30 @@ def lines_of(content: str | bytes, kind: Kind, suffix: str = "") -> list[str]:
 )  # fmt: skip
 def test_markdown_of_other_programs(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKDOWN) == lines
+
+
+TABLE = "| name | fee |\n|---|--:|\n| Ida\\|Ole | ~~5~~ 6[^1] |\n| [Mia] | 10<sup>6</sup> |\n| Bo |\n| Jo | 4 | 5 |\n"
+TABLE_LINES = ["name: Ida|Ole | fee: 6", "name: Mia | fee: 10^6", "Bo", "name: Jo | fee: 4"]
+
+
+@pytest.mark.parametrize("rows_at_once", [2, 3, 4, 1000])
+@pytest.mark.parametrize("end", ["\nAfter", "> After", "- After"])
+def test_a_table_of_markdown_is_the_same_however_many_rows_are_read_at_once(
+    rows_at_once: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(markdown_tables, "ROWS_AT_ONCE", rows_at_once)
+    text = f"{TABLE}{end}\n\n[^1]: Since May.\n\n[Mia]: mia.html\n"
+    assert lines_of(text, Kind.MARKDOWN) == [*TABLE_LINES, "After", "1. Since May."]
+
+
+def test_a_long_table_of_markdown_takes_little_memory() -> None:
+    rows = "".join(f"| {number} | B{number} |\n" for number in range(5_000))
+    tracemalloc.start()
+    converted = convert_markdown(f"| number | room |\n|---|---|\n{rows}")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert converted.html.count("<tr>") == 5_001
+    assert most < 60 * len(rows)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +228,12 @@ def test_codes_of_a_terminal_are_no_text(suffix: str) -> None:
 
 CALENDAR = """BEGIN:VCALENDAR\r
 VERSION:2.0\r
+BEGIN:VTIMEZONE\r
+TZID:Europe/Oslo\r
+BEGIN:STANDARD\r
+DTSTART:19701025T030000\r
+END:STANDARD\r
+END:VTIMEZONE\r
 BEGIN:VEVENT\r
 UID:17@example.org\r
 DTSTART;TZID=Europe/Oslo:20240504T090000\r
@@ -210,6 +242,12 @@ SUMMARY:Regatta of the har\r
  bour club\\, first day\r
 DESCRIPTION:Bring:\\nropes\\; hooks\r
 X-NUMBER:7\r
+RRULE:FREQ=YEARLY\r
+BEGIN:VALARM\r
+TRIGGER:-PT15M\r
+DESCRIPTION:Reminder\r
+END:VALARM\r
+LOCATION:Pier 4\r
 END:VEVENT\r
 END:VCALENDAR\r
 """
@@ -219,6 +257,14 @@ FN:Ida Lund
 item1.TEL;TYPE=WORK:+47 2207
 ADR:;;Pier 4;Oslo;;0150;Norway
 BDAY:19690501
+END:VCARD
+"""
+CARD_OF_A_PHONE = """BEGIN:VCARD
+VERSION:2.1
+FN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:J=C3=B6rg M=
+=C3=BCller
+PHOTO;ENCODING=BASE64;JPEG:/9j/4AAQ
+TEL:2207
 END:VCARD
 """
 
@@ -231,13 +277,56 @@ END:VCARD
             "end: 2024-05-04 16:00 UTC",
             "event: Regatta of the harbour club, first day",
             "description: Bring: ropes; hooks",
+            "repeats: FREQ=YEARLY",
+            "location: Pier 4",
         ]),
         (CARD, ["name: Ida Lund", "phone: +47 2207", "address: Pier 4 Oslo 0150 Norway", "born: 1969-05-01"]),
+        (CARD_OF_A_PHONE, ["name: Jörg Müller", "phone: 2207"]),
     ],
-    ids=["a calendar", "a card"],
+    ids=["a calendar", "a card", "a card of a phone"],
 )  # fmt: skip
 def test_calendars_and_cards_are_lines_for_people(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKUP_OR_TEXT, ".ics") == lines
+
+
+SRT = """1
+00:00:01,000 --> 00:00:04,000
+{\\an8}The mill has
+<i>12</i> wheels.
+
+2
+00:00:05,000 --> 00:00:07,000
+- Since when?
+- Since
+
+3
+00:00:07,000 --> 00:00:09,000
+1961.
+"""
+VTT = """WEBVTT - Of mills
+
+NOTE not read
+
+intro
+00:01.000 --> 00:04.000 align:start
+<v Ida Lund>The mill has 12 wheels &amp; a
+
+00:04.000 --> 00:05.000 align:start
+<v Ida Lund>The mill has 12 wheels &amp; a
+<00:04.500><c>boat.</c>
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (SRT, ["The mill has 12 wheels.", "- Since when?", "- Since 1961."]),
+        (VTT, ["Ida Lund: The mill has 12 wheels & a boat."]),
+    ],
+    ids=["srt", "vtt"],
+)
+def test_subtitles_are_read_as_sentences(text: str, lines: list[str]) -> None:
+    assert lines_of(text, Kind.MARKUP_OR_TEXT, ".srt") == lines
 
 
 @pytest.mark.parametrize(
