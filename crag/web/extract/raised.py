@@ -28,6 +28,10 @@ _RAISED_TEXT = _between(RAISED)
 _NOTE_TEXT = _between(NOTE)
 _LOWERED_TEXT = _between(LOWERED)
 _ANY_MARK = re.compile("[\ue0f1-\ue0f6]")
+_ERRORS = re.compile(
+    rf"(?<=\d)\s?{RAISED[0]}\s?(\+\s?\d[\d.]{{0,9}})\s?{RAISED[1]}\s?{LOWERED[0]}\s?([-−–]\s?\d[\d.]{{0,9}})\s?{LOWERED[1]}"
+)
+"""Of a measured value, one above the other."""
 
 # --- kinds of superscripts --------------------------------------------------------------------------------------------
 
@@ -73,11 +77,13 @@ _UNIT_AFTER = re.compile(r"\s?\d{1,2}(?:\.\d{1,6})?\s?[hms]\b")
 
 # --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
 
-_TEN = re.compile(r"(?<![\d.,])10\Z")
+_TEN = re.compile(r"(?<![\w.,])10\Z")
 _DECADE = re.compile(r"\d0s\Z")
 """No number of seconds."""
-_TWO = re.compile(r"(?<![\d.,])2\Z")
+_TWO = re.compile(r"(?<![\w.,])2\Z")
 _VARIABLE = re.compile(r"(?<![^\W\d_])[A-Za-zα-ωΑ-Ω]\Z")
+_INDEXED = re.compile(r"(?<![^\W_])[a-zα-ω]_[^\W_]{1,9}\Z")
+_PRIME = re.compile("[′″‴]")
 _UNIT = re.compile(
     r"""
     (?<! [A-Za-z] )
@@ -110,6 +116,7 @@ def lower_marks(text: str) -> str:
     if not _ANY_MARK.search(text):
         return text
 
+    text = _ERRORS.sub(r" \1 \2", text)
     for _ in range(_MAX_NESTED):
         text = _LOWERED_TEXT.sub(_write_lowered, text)
         text = _NOTE_TEXT.sub(_write_note, text)
@@ -123,6 +130,8 @@ class _Script(NamedTuple):
     text: str
     before: str
     after: str
+    after_mark: str
+    """The next character if it is a mark."""
 
     @property
     def stands_alone(self) -> bool:
@@ -138,7 +147,7 @@ def _read_script(mark: re.Match[str]) -> _Script:
     text = " ".join(mark[1].split())
     before = mark.string[max(mark.start() - _CONTEXT_CHARACTERS, 0) : mark.start()]
     after = mark.string[mark.end() : mark.end() + _CONTEXT_CHARACTERS]
-    return _Script(text, before, _ANY_MARK.sub("", after))
+    return _Script(text, before, _ANY_MARK.sub("", after), after[:1] if _ANY_MARK.match(after) else "")
 
 
 def _write_lowered(mark: re.Match[str]) -> str:
@@ -147,7 +156,9 @@ def _write_lowered(mark: re.Match[str]) -> str:
     text = script.text
     if " " in text:
         return f" {text} "
-    if text[:1].isdigit() and script.follows_digit:
+    is_on_digit = text[:1].isdigit() and script.follows_digit
+    is_below_exponent = script.after_mark == RAISED[0] and script.before[-1:].islower()
+    if is_on_digit or (is_below_exponent and _VARIABLE.search(script.before)):
         return _keep_blank(mark, f"_{text}")
     if text[-1:].isdigit() and mark.string[mark.end() : mark.end() + 1].isdigit():
         return f"{text} "
@@ -190,7 +201,7 @@ def _keep_blank(mark: re.Match[str], written: str) -> str:
 
 def _as_start_of_word(script: _Script) -> str | None:
     """An isotope, or the mark before the text of a footnote."""
-    text, before, after = script
+    text, before, after, _ = script
     if not script.stands_alone:
         return None
     if text.isdigit() and _FACTOR.search(before.rstrip()):
@@ -206,7 +217,7 @@ def _as_start_of_word(script: _Script) -> str | None:
 
 def _as_number(script: _Script) -> str | None:
     """The numerator of a fraction, the cents of a price, the minutes of a time, a degree."""
-    text, before, after = script
+    text, before, after, _ = script
     if _is_fraction(script):
         return f" {text}" if script.follows_digit else text
     if _MINUTES.fullmatch(text) and _HOUR.search(before) and _CLOCK_AFTER.match(after):
@@ -222,7 +233,7 @@ def _as_number(script: _Script) -> str | None:
 
 def _is_fraction(script: _Script) -> bool:
     """Whether a text is the upper number of a fraction, or all of one behind a whole number: ``6 1/2 inches``."""
-    text, before, after = script
+    text, before, after, _ = script
     if _FACTOR.search(before):
         return False
     whole = _WHOLE_FRACTION.fullmatch(text)
@@ -238,25 +249,25 @@ def _is_fraction(script: _Script) -> bool:
 
 def _as_ending(script: _Script) -> str | None:
     """What belongs to the word: ``19th``, ``XIXe``, ``No``, ``4h 1m``, ``$5.99``, a trade mark."""
-    text, before, _ = script
+    text, before, *_ = script
     follows_number = script.follows_digit or _ROMAN_NUMBER.search(before)
     is_nth = text == "th" and _VARIABLE.search(before)
     is_ordinal = is_nth or (follows_number and _ORDINAL.fullmatch(text))
     is_numero = text in ("o", "os", "º") and _NUMERO.search(before)
     is_ending = is_ordinal or is_numero or _is_clock_unit(script) or _TRADE_MARK.fullmatch(text) or text[0] == "."
-    return text if is_ending else None
+    return text if is_ending or _PRIME.fullmatch(text) else None
 
 
 def _is_clock_unit(script: _Script) -> bool:
     """Whether a letter is an hour, a minute or a second: alone on its number it would be a footnote mark."""
-    text, before, after = script
+    text, before, after, _ = script
     if not script.follows_digit or not _CLOCK_UNIT.fullmatch(text):
         return False
     return _UNIT_BEFORE.search(before) is not None or _UNIT_AFTER.match(after) is not None
 
 
 def _as_exponent(script: _Script) -> str | None:
-    text, before, _ = script
+    text, before, *_ = script
     if _DECADE.search(before) or text[0] == "[":
         return None
     if _SIGNED.fullmatch(text):
@@ -275,13 +286,13 @@ def _as_exponent(script: _Script) -> str | None:
 
 def _is_base(script: _Script) -> bool:
     """Whether an exponent can stand on the text: ten, a unit, a variable, a factor; not a town or a census."""
-    exponent, before, after = script
+    exponent, before, after, _ = script
     if _FACTOR.search(before) or (before[-1].isalnum() and _OPERATOR_AFTER.match(after)):
         return True
     # Nobody writes an exponent of one, but the marks of footnotes begin with it.
     if exponent == "1":
         return False
-    if _TEN.search(before) or _TWO.search(before) or _VARIABLE.search(before):
+    if any(base.search(before) for base in (_TEN, _TWO, _VARIABLE, _INDEXED)):
         return True
     is_of_unit = exponent in ("2", "3", "4") and _UNIT.search(before)
     if is_of_unit or (_FUNCTION.search(before) and _ARGUMENT.match(after)):
@@ -294,7 +305,7 @@ def _is_base(script: _Script) -> bool:
 
 
 def _as_footnote(script: _Script) -> str | None:
-    text, before, _ = script
+    text, before, *_ = script
     is_number = _NUMBER.fullmatch(text) or _LIST_OF_NOTES.fullmatch(text)
     # A letter after a number, a word or a point, not after an initial: "Mr" is not a footnote.
     follows_word = (len(before) >= 3 and before[-3:].isalpha()) or _DECADE.search(before) is not None

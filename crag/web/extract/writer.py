@@ -43,7 +43,7 @@ _BLOCKS = frozenset(
     )
 )
 """The elements that HTML's own style sheet shows as blocks; each has lines of its own."""
-_BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture", "select"])
+_BOXES = frozenset(["button", "img", "input", "label", "map", "option", "output", "picture", "select"])
 """They stand in the line, but apart from the words beside them. So does every element of the page's own making."""
 
 _BOXES_IN_LINE = (Flow.IN_LINE, Flow.BOX)

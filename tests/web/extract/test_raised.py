@@ -38,6 +38,8 @@ from crag.web.extract.page_text import page_text
         ("(1 + r)<sup>5</sup>", "(1 + r)^5"),
         ("a flow of 40 m<sup>3</sup>/s, 8 cm<sup>2</sup>/g", "a flow of 40 m^3/s, 8 cm^2/g"),
         ("2<sup>n</sup>, e<sup>kt</sup>", "2^n, e^kt"),
+        ("v<sub>0</sub><sup>2</sup>/2, f<sup>′</sup>(x), O<sub>2</sub><sup>2</sup>", "v_0^2/2, f′(x), O2 [2]"),
+        ("5.2<sup>+0.3</sup><sub>−0.2</sub> km, 7 <sup>+1</sup> <sub>-2</sub>", "5.2 +0.3 −0.2 km, 7 +1 -2"),
         ("2<sup>n-1</sup>, 2<sup>n + 1</sup>, x<sup>m+n</sup>", "2^(n-1), 2^(n + 1), x^(m+n)"),
         ("140 × 10<sup>9</sup>/L, 3 × 10<sup>6</sup>/100 ml", "140 × 10^9/L, 3 × 10^6/100 ml"),
         ("cos<sup>2</sup> x + sin<sup>2</sup>(x), log<sup>2</sup>n", "cos^2 x + sin^2(x), log^2n"),
