@@ -51,7 +51,8 @@ OFFICE_KINDS = frozenset({Kind.WORD, Kind.WORKBOOK, Kind.SLIDES})
 _BY_SUFFIX = {
     ".md": Kind.MARKDOWN, ".markdown": Kind.MARKDOWN, ".mdown": Kind.MARKDOWN, ".mkd": Kind.MARKDOWN,
     ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE, ".psv": Kind.TABLE,
-    ".json": Kind.JSON, ".geojson": Kind.JSON, ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
+    ".json": Kind.JSON, ".geojson": Kind.JSON, ".ipynb": Kind.JSON,
+    ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
     ".eml": Kind.MAIL, ".mbox": Kind.MAIL, ".mht": Kind.MAIL, ".mhtml": Kind.MAIL,
     ".xml": Kind.XML, ".rss": Kind.XML, ".atom": Kind.XML, ".opml": Kind.XML,
     ".txt": Kind.PLAIN_TEXT, ".text": Kind.PLAIN_TEXT, ".log": Kind.PLAIN_TEXT,

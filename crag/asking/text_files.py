@@ -19,6 +19,7 @@ from crag.asking.delimited import read_rows
 from crag.asking.kinds import Kind
 from crag.asking.mail import read_mail, split_mailbox
 from crag.asking.markdown import convert_markdown
+from crag.asking.notebooks import convert_notebook, is_notebook
 from crag.asking.parts import message_part, row_part
 from crag.asking.reading_process import (
     FileReply,
@@ -139,6 +140,8 @@ def _json_pages(text: str, kind: Kind) -> FileReply:
         note = f"read as plain text: it is not JSON: {error}"
         return _one_page("", to_paragraphs(text.splitlines()), note)
 
+    if is_notebook(json_text.value):
+        return _one_page(*convert_notebook(json_text.value))
     rows = to_rows(json_text.value)
     if rows is None:
         return _one_page("", to_markup(json_text.value), json_text.note)

@@ -8,6 +8,7 @@ import pytest
 from crag.asking import markdown_tables, reading_process, text_files
 from crag.asking.kinds import Kind, find_kind
 from crag.asking.markdown import convert_markdown
+from crag.asking.structured import Json
 from crag.asking.text_files import TextFile, read_text_file
 from crag.settings import ExtractSettings
 from crag.web import page_text
@@ -151,6 +152,27 @@ def test_json_that_the_standard_does_not_have(text: str, lines: list[str]) -> No
 )  # fmt: skip
 def test_no_value_of_json_is_lost_and_tables_of_any_form_are_tables(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.JSON) == lines
+
+
+def test_a_notebook_is_read_as_it_is_shown() -> None:
+    frame = "<style>td {color: red}</style><table><tr><th><th>fee<tr><th>Ida<td>5<tr><th>Ole<td>6</table>"
+    picture = {"image/png": "iVBORw0KGgo=", "text/plain": ["<Figure>"]}
+    outputs: list[dict[str, Json]] = [
+        {"output_type": "stream", "text": ["8642\n"]},
+        {"output_type": "execute_result", "data": {"text/html": [frame], "text/plain": ["Ida 5"]}},
+        {"output_type": "display_data", "data": picture},
+        {"output_type": "error", "evalue": "not shown"},
+    ]
+    cells: list[dict[str, Json]] = [
+        {"cell_type": "markdown", "source": ["# Of *boats*\n", "\n", "They are ~~9~~ 10."]},
+        {"cell_type": "code", "source": "a = 5\nb < a", "outputs": outputs},
+    ]
+    content = json.dumps({"cells": cells, "nbformat": 4})
+    assert find_kind(content.encode(), "boats.ipynb") is Kind.JSON
+    assert read_text_file(content.encode(), TextFile(Kind.JSON))["title"] == "Of boats"
+    assert lines_of(content, Kind.JSON) == [
+        "Of boats", "They are 10.", "a = 5", "b < a", "8642", "Ida | fee: 5", "Ole | fee: 6", "<Figure>",
+    ]  # fmt: skip
 
 
 def test_json_of_lines_with_a_fault_is_told() -> None:
