@@ -16,6 +16,8 @@ _NAMED_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]
 _PAGES = frozenset(["html", "svg"])
 """Roots of what a browser shows."""
 _FEEDS = frozenset(["rss", "feed", "RDF"])
+_HEADS = frozenset(["channel", "feed"])
+"""What has the title of a feed, and what it is about."""
 _ENTRIES = frozenset(["item", "entry"])
 _DATES = ("pubDate", "published", "date", "updated")
 _AUTHORS = ("creator", "author")
@@ -81,11 +83,15 @@ def _words(element: "etree._Element") -> str:
 
 
 def _read_feed(root: "etree._Element") -> XmlText:
-    """A feed: of each entry the title, when and by whom it was written, and its text."""
-    titles = [element for element in root.iter("{*}title") if _name(element.getparent()) in {"channel", "feed"}]
+    """A feed: what it is about, and of each entry the title, when and by whom it was written, and its text."""
+    titles = [element for element in root.iter("{*}title") if _name(element.getparent()) in _HEADS]
     title = html.unescape(_words(titles[0])) if titles else ""
+    descriptions = root.iter("{*}description", "{*}subtitle")
+    about = [_words(element) for element in descriptions if _name(element.getparent()) in _HEADS]
     entries = [element for element in root.iter("*") if _name(element) in _ENTRIES]
-    return XmlText(title, "".join("".join(_entry_markup(entry)) for entry in entries))
+    markup = [f"<p>{_to_html(text)}</p>\n" for text in about if text]
+    markup += [piece for entry in entries for piece in _entry_markup(entry)]
+    return XmlText(title, "".join(markup))
 
 
 def _entry_markup(entry: "etree._Element") -> Iterator[str]:

@@ -79,6 +79,10 @@ CASES = {
             ("rope", "−5"), ("lamp", "US$7"), ("hook", "~8"), ("bolt", "kr 9"), ("pin", "½"), ("nut", "DNF"),
             ("sail", "trace"))],
     ),
+    "a name of the second column alone": (
+        "Crew\n,Ida\nage,31\ntown,5",
+        ["Crew", "age | Ida: 31", "town | Ida: 5"],
+    ),
     "two columns of one name": (
         "name,phone,phone\nInes,2207,2290\nRolf,99,88",
         ["name: Ines | phone: 2207 | phone: 2290", "name: Rolf | phone: 99 | phone: 88"],

@@ -75,8 +75,13 @@ def lines_of(content: str | bytes, kind: Kind, suffix: str = "") -> list[str]:
         ]),
         ("So $2*3*4$ is 24; *about* $5 or $6 in $HOME/a:$PATH", ["So $2*3*4$ is 24; about $5 or $6 in $HOME/a:$PATH"]),
         ("1986. A great year.", ["1986. A great year."]),
+        (
+            "It sold 5,000[1] boats.[2](b.html)[3](c.html) Vitamin B[12](d.html)\n\n[1]: a.html",
+            ["It sold 5,000 [1] boats. [2] [3] Vitamin B12"],
+        ),
     ],
-    ids=["links of notes", "a link to a note", "in a table", "boxes", "formulas", "a year at the beginning"],
+    ids=["links of notes", "a link to a note", "in a table", "boxes", "formulas", "a year at the beginning",
+         "numbers of sources"],
 )  # fmt: skip
 def test_markdown_of_other_programs(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKDOWN) == lines
@@ -181,10 +186,11 @@ def test_json_of_lines_with_a_fault_is_told() -> None:
 
 
 RSS = """<?xml version="1.0"?><rss xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>
-<title>Harbour &amp; mill</title><link>http://a.b</link><item><title>Caf&eacute; opens</title><link>http://a.b/1</link><guid>17</guid>
+<title>Harbour &amp; mill</title><link>http://a.b</link>
+<description>Of boats</description><item><title>Caf&eacute; opens</title><link>http://a.b/1</link><guid>17</guid>
 <pubDate>Tue, 05 Mar 2024 10:00:00 GMT</pubDate><dc:creator>Ida Lund</dc:creator><description>{}</description></item>
 </channel></rss>"""
-RSS_LINES = ["Café opens", "Tue, 05 Mar 2024 10:00:00 GMT", "Ida Lund", "It has 10^6 wheels."]
+RSS_LINES = ["Of boats", "Café opens", "Tue, 05 Mar 2024 10:00:00 GMT", "Ida Lund", "It has 10^6 wheels."]
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Harbour &amp; mill</title><entry>
 <title type="html">Boats &amp;amp; ropes</title>
 <author><name>Ida Lund</name><email>i@a.b</email></author><updated>2024-03-05T10:00:00Z</updated>{}</entry>

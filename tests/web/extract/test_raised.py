@@ -23,6 +23,12 @@ from crag.web.extract.page_text import page_text
         ("5,200<sup><a href='#n3'>3</a></sup> m", "5,200 [3] m"),
         ("5,200<sup class=reference><a href='#n3'><span>[</span>3<span>]</span></a></sup> m", "5,200 [3] m"),
         ("5,200<a href='#n3'>3</a> m", "5,200 [3] m"),
+        ("5,200<a href=x>3</a> m in 1998<a href=x>12</a>", "5,200 [3] m in 1998 [12]"),
+        ("It fell.<a href=x>4</a><a href=y>5</a> The mill<a href=x>6</a>.", "It fell. [4] [5] The mill [6]."),
+        (
+            "B<a href=x>12</a>, 9.<a href=x>58</a> s, 20<a href=x>24</a>, see <a href=x>5</a>",
+            "B12, 9.58 s, 2024, see 5",
+        ),
         ("10<sup><a href='#n6'>6</a></sup> members", "10 [6] members"),
         ("the harbour<sup>2</sup> and the pier.<sup>3</sup> Boats", "the harbour [2] and the pier. [3] Boats"),
         ("48,312<span style='vertical-align: super'>1</span> people", "48,312 [1] people"),
