@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crag.asking.front_matter import split_front_matter
+from crag.asking.grid_tables import draw_grids_as_bars
 
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
@@ -57,7 +58,7 @@ def convert_markdown(text: str) -> Converted:
     parser.inline.ruler.before("link", "wiki_link", _read_wiki_link)
 
     fields, body = split_front_matter("\n".join(text.splitlines()))
-    body = _ALERT.sub(_write_alert, body)
+    body = draw_grids_as_bars(_ALERT.sub(_write_alert, body))
     title = fields.pop("title", "")
     tokens = parser.parse(body)
     for token, following in pairwise(tokens):

@@ -61,6 +61,17 @@ def lines_of(content: str | bytes, kind: Kind, suffix: str = "") -> list[str]:
     return "\n".join(page_text(page["html"], ExtractSettings(labelled_tables=True)) for page in pages).splitlines()
 
 
+GRID = """+------+-------+
+| name | place |
++======+=======+
+| Ida  | in    |
+| Lund | Oslo  |
++------+-------+
+| Ole  | a|b   |
++------+-------+
+After"""
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -75,13 +86,18 @@ def lines_of(content: str | bytes, kind: Kind, suffix: str = "") -> list[str]:
         ]),
         ("So $2*3*4$ is 24; *about* $5 or $6 in $HOME/a:$PATH", ["So $2*3*4$ is 24; about $5 or $6 in $HOME/a:$PATH"]),
         ("1986. A great year.", ["1986. A great year."]),
+        (GRID, ["name: Ida Lund | place: in Oslo", "name: Ole | place: a|b", "After"]),
+        ("+---+---+\n| a | b |\n+---+---+\n| both  |\n+-------+", [
+            "+---+---+ | a | b | +---+---+ | both | +-------+",
+        ]),
+        ("+-----+---+\n| Ida | 5 |\n+-----+---+\n| Ole | 6 |\n+-----+---+\n", ["Ida | 5", "Ole | 6"]),
         (
             "It sold 5,000[1] boats.[2](b.html)[3](c.html) Vitamin B[12](d.html)\n\n[1]: a.html",
             ["It sold 5,000 [1] boats. [2] [3] Vitamin B12"],
         ),
     ],
     ids=["links of notes", "a link to a note", "in a table", "boxes", "formulas", "a year at the beginning",
-         "numbers of sources"],
+         "a grid", "a grid with merged cells", "a grid without a head", "numbers of sources"],
 )  # fmt: skip
 def test_markdown_of_other_programs(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKDOWN) == lines
