@@ -50,6 +50,9 @@ _PIECE = re.compile(
 )
 _QUOTATION_MARKS = {"open": "“", "close": "”"}
 _MAX_CHARACTERS = 1_000
+"""Of what a sheet writes, and of the text that this makes."""
+_MOST_BEGUN_AT_ONCE = 50
+"""Counters: where more begin at one depth, those of the first are begun once more."""
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _CHANGE = re.compile(rf"({_NAME})(?:\s+([-+]?\d{{1,9}}))?(?!\S)")
 
@@ -122,30 +125,33 @@ class Counters:
 
     def __init__(self) -> None:
         self.are_used = False
-        self._counts: dict[str, list[list[int]]] = {}
-        """The name of each counter -> the depth at which it was begun and its count, the outermost first."""
+        self._counts: dict[str, list[int]] = {}
+        """The name of each counter -> its counts, the outermost first."""
+        self._begun: list[tuple[int, str]] = []
+        """The depths at which counters were begun, in order."""
 
     def change(self, changes: Sequence[Change], depth: int) -> None:
         """Change counters as an element does at a depth of the tree."""
         for counter, number, begins in changes:
             self.are_used = True
             counts = self._counts.setdefault(counter, [])
-            if begins and counts and counts[-1][0] == depth:
-                counts[-1][1] = number
+            if begins and (depth, counter) in self._begun[-_MOST_BEGUN_AT_ONCE:]:
+                counts[-1] = number
             elif begins or not counts:
-                counts.append([depth, number])
+                counts.append(number)
+                self._begun.append((depth, counter))
             else:
-                counts[-1][1] += number
+                counts[-1] += number
 
     def close(self, depth: int) -> None:
         """End the counters that were begun inside of an element at a depth."""
-        for counts in self._counts.values():
-            while counts and counts[-1][0] > depth:
-                counts.pop()
+        while self._begun and self._begun[-1][0] > depth:
+            _, counter = self._begun.pop()
+            self._counts[counter].pop()
 
     def counts_of(self, counter: str) -> list[int]:
         """Its counts, that of the innermost last; 0 for one that nothing has begun."""
-        return [count for _, count in self._counts.get(counter, ())] or [0]
+        return self._counts.get(counter) or [0]
 
 
 def write_content(pieces: Sequence[Piece], attributes: Mapping[str, str | None], counters: Counters) -> str:
@@ -153,7 +159,7 @@ def write_content(pieces: Sequence[Piece], attributes: Mapping[str, str | None],
     texts = []
     for piece in pieces:
         if isinstance(piece, Attribute):
-            texts.append(attributes.get(piece.name) or "")
+            texts.append((attributes.get(piece.name) or "")[:_MAX_CHARACTERS])
         elif isinstance(piece, Counter):
             show = SHOWN.get(piece.style)
             if show is None:
@@ -162,4 +168,4 @@ def write_content(pieces: Sequence[Piece], attributes: Mapping[str, str | None],
             texts.append(show(counts[-1]) if piece.separator is None else piece.separator.join(map(show, counts)))
         else:
             texts.append(piece)
-    return "".join(texts)
+    return "".join(texts)[:_MAX_CHARACTERS]
