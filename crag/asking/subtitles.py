@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d\d[,.]\d{3}"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
-_BEGINNING = re.compile(rf"\ufeff?\s{{0,99}}(?:WEBVTT\b|\d{{1,6}}[ \t]*\r?\n[ \t]*{_TIME}\s*-->)")
+_TIMES = re.compile(rf"[ \t]{{0,9}}{_TIME}[ \t]{{0,9}}-->[ \t]{{0,9}}{_TIME}")
+_BEGINNING = re.compile(rf"\ufeff?\s{{0,99}}(?:WEBVTT\b|\d{{1,6}}[ \t]{{0,9}}\r?\n[ \t]{{0,9}}{_TIME}[ \t]{{0,9}}-->)")
 _SPEAKER = re.compile(r"<v(?:\.[\w.]{1,60})?\s+([^<>]{1,80})>")
 _TAG = re.compile(r"</?[a-z][^<>]{0,80}>|<[\d:.]{5,15}>|\{\\[^{}]{1,80}\}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…♪)\]][\"'”’]?\Z")
