@@ -5,10 +5,11 @@
 # the three libraries read each other's files.
 # Seen: igraph saves a missing text as the four letters None, in GraphML and in GML, so that whoever reads the file sees
 # a name; an empty text stays empty. Numbers come back as floats with fifteen digits, without a warning: the key
-# 9007199254740993 is 9007199254740990, and so is 9007199254740991. NetworkX names the type of each attribute in the file (long), and igraph reads its numbers as floats too. A flag that a node does not have is
-# read as False. rustworkx reads no file of NetworkX that has a flag: it is "True" there, where XML says "true".
-# What it means: entities of a graph get the name None, keys of sixteen digits (those of Freebase dumps, of posts, of
-# timestamps) point at nothing, and "not known" becomes "no". Pickled graphs of igraph keep all of it.
+# 9007199254740993 is 9007199254740990, and so is 9007199254740991. NetworkX names the type of each attribute in the
+# file (long), and igraph reads its numbers as floats too. A flag that a node does not have is read as False. rustworkx
+# reads no file of NetworkX that has a flag: it is "True" there, where XML says "true".
+# What it means: entities of a graph get the name None, keys of sixteen digits, as posts and accounts have them, point at
+# nothing, and "not known" becomes "no". Pickled graphs of igraph keep all of it.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
