@@ -10,7 +10,8 @@
 # they become thousands of millions, and outvote a list of probabilities. With norm="borda" reciprocal ranks follow the
 # order of a set: two equal lists are fused to another order, and to a third one in the next run.
 # What it means: words of an exact name find one page, vectors find ten; fused this way, the page of the name is not
-# first. method="rrf" has none of this, but for norm="borda". This project gives a lone passage the full weight.
+# first. method="rrf" has none of this, but for norm="borda". This project's index adds scores, and a page that alone had
+# the words of a question gained nothing by them before this was found.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
