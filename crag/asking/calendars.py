@@ -2,18 +2,26 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date, timedelta
 
 _BEGINNING = re.compile(r"\ufeff?\s{0,9}BEGIN:(?:VCALENDAR|VCARD)\b", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]")
 """Goes on with the line before it."""
+_FIELD = re.compile(r'(?:[^":]|"[^"]*")*(?=:)')
+"""Before the colon; what stands in quotation marks may have others: `SUMMARY;ALTREP="cid:a@b":Regatta`."""
 _BETWEEN_PARTS = re.compile(r"(?<!\\);")
 _ESCAPED = re.compile(r"\\([\\,;nN])")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
 _STRUCTURE = frozenset(["begin", "end", "version", "prodid", "uid", "dtstamp", "calscale", "method", "rev"])
 """Names of lines that tell programs something, not people."""
+_PARTS_FOR_PROGRAMS = frozenset(["vtimezone", "valarm"])
+"""The beginning of summer time is no date of the calendar."""
 _WORDS = {
     "dtstart": "start",
     "dtend": "end",
+    "rdate": "also on",
+    "exdate": "not on",
+    "recurrence-id": "instead of",
     "summary": "event",
     "fn": "name",
     "tel": "phone",
@@ -38,24 +46,66 @@ def calendar_lines(text: str) -> list[str]:
 
 
 def _read_lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        field, _, written = line.partition(":")
-        # A card may group its lines: "item1.TEL;type=WORK:2207"
-        name = field.partition(";")[0].rpartition(".")[2].strip().lower()
-        value = _ESCAPED.sub(_unescape, _BETWEEN_PARTS.sub(" ", written)).strip()
-        if name in _STRUCTURE or name.startswith("x-") or not value:
+    start = ""
+    for name, value in _read_values(text):
+        if name == "begin":
+            start = ""
+        if name in _STRUCTURE or name.startswith("x-"):
             continue
 
-        moment = _MOMENT.fullmatch(value)
-        shown = _show_moment(moment) if moment else value
+        shown = _show_moments(value)
+        if name == "dtstart":
+            start = shown
+        elif name == "dtend" and shown != start:
+            shown = _show_last_day(shown)
         yield f"{_WORDS.get(name, name)}: {' '.join(shown.split())}"
+
+
+def _read_values(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values, without those of parts that are for programs."""
+    part_for_programs = ""
+    for line in text.split("\n"):
+        field = match[0] if (match := _FIELD.match(line)) else line.partition(":")[0]
+        # A card may group its lines: "item1.TEL;type=WORK:2207"
+        name = field.partition(";")[0].rpartition(".")[2].strip().lower()
+        value = _ESCAPED.sub(_unescape, _BETWEEN_PARTS.sub(" ", line[len(field) + 1 :])).strip()
+
+        if name == "begin" and value.lower() in _PARTS_FOR_PROGRAMS:
+            part_for_programs = value
+        elif name == "end" and value == part_for_programs:
+            part_for_programs = ""
+        elif value and not part_for_programs:
+            yield name, value
 
 
 def _unescape(escaped: re.Match[str]) -> str:
     return " " if escaped[1] in "nN" else escaped[1]
 
 
+def _show_moments(value: str) -> str:
+    """Days and times as ISO, also several with commas between them; anything else as it is."""
+    shown = []
+    for written in value.split(","):
+        moment = _MOMENT.fullmatch(written)
+        if moment is None:
+            return value
+        shown.append(_show_moment(moment))
+    return ", ".join(shown)
+
+
 def _show_moment(moment: re.Match[str]) -> str:
     year, month, day, hour, minute, is_utc = moment.groups()
     time = f" {hour}:{minute}{' UTC' if is_utc else ''}" if hour else ""
     return f"{year}-{month}-{day}{time}"
+
+
+def _show_last_day(end: str) -> str:
+    """The last day of an event of whole days, whose end is written as the day after it.
+
+    >>> _show_last_day("2024-05-06"), _show_last_day("2024-05-06 16:00")
+    ('2024-05-05', '2024-05-06 16:00')
+    """
+    try:
+        return str(date.fromisoformat(end) - timedelta(days=1))
+    except (ValueError, OverflowError):  # it has a time, or is no day
+        return end
