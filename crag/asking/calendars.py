@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 _BEGINNING = re.compile(r"\ufeff?\s{0,9}BEGIN:(?:VCALENDAR|VCARD)\b", re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n?|\n")
 _FOLD = re.compile(r"\r?\n[ \t]")
 """Goes on with the line before it."""
 _FIELD = re.compile(r'(?:[^":]|"[^"]*")*(?=:)')
@@ -64,15 +65,16 @@ def _read_lines(text: str) -> Iterator[str]:
 def _read_values(text: str) -> Iterator[tuple[str, str]]:
     """Names and values, without those of parts that are for programs."""
     part_for_programs = ""
-    for line in text.split("\n"):
+    for line in _LINE_END.split(text):
         field = match[0] if (match := _FIELD.match(line)) else line.partition(":")[0]
         # A card may group its lines: "item1.TEL;type=WORK:2207"
         name = field.partition(";")[0].rpartition(".")[2].strip().lower()
         value = _ESCAPED.sub(_unescape, _BETWEEN_PARTS.sub(" ", line[len(field) + 1 :])).strip()
 
-        if name == "begin" and value.lower() in _PARTS_FOR_PROGRAMS:
-            part_for_programs = value
-        elif name == "end" and value == part_for_programs:
+        part = value.lower()
+        if name == "begin" and part in _PARTS_FOR_PROGRAMS:
+            part_for_programs = part
+        elif name == "end" and part == part_for_programs:
             part_for_programs = ""
         elif value and not part_for_programs:
             yield name, value
