@@ -4,10 +4,10 @@
 # Guessed before the run: the exact match of dspy ignores case and articles, and lets 3.1 and 31 be two numbers; of two
 # numbers as JSON values, JSONDiff says the same or not.
 # Seen: dspy deletes punctuation before it compares, as the script of SQuAD did, for texts: 3.1 and 31, -5 and 5, $1.5
-# and $15, 9:58 and 958, 10-12 and 1012, C++ and C are exact matches, with an F1 of one. Vitamin A is Vitamin, The The is
-# an empty answer. Of characters beyond ASCII it deletes none, so that 3–1 with a dash is not 31, and −5 with the sign
-# for minus not 5. 5.0 is not 5. JSONDiff of autoevals gives the year 1999 for 2003 0.999, and the right year as a text
-# 0.667; NumericDiff gives 90 for 100 0.947, and 0.01 for 0, which is as near as can be, nothing.
+# and $15, 9:58 and 958, 10-12 and 1012, C++ and C are exact matches, with an F1 of one. Vitamin A is Vitamin, The The
+# is an empty answer. Of characters beyond ASCII it deletes none, so that 3–1 with a dash is not 31, and −5 with the
+# sign for minus not 5. 5.0 is not 5. JSONDiff of autoevals gives the year 1999 for 2003 0.999, and the right year as a
+# text 0.667; NumericDiff gives 90 for 100 0.947, and 0.01 for 0, which is as near as can be, nothing.
 # What it means: a model that loses points, signs and colons has no lower score, and a wrong year beats a right one in
 # quotation marks. This project's judge compares numbers as numbers, and asks for the same year; it took vitamin C for
 # vitamin A before this was found, and does not now.

@@ -5,8 +5,8 @@
 # out.
 # Seen: ical shows a match that RECURRENCE-ID moves to the next day on both days, and one that is cancelled beside its
 # cancellation; of a series that is given as dates (RDATE) it forgets the first. It splits the category "Jazz\, Funk" at
-# its comma. ics reads 19:00 in a zone that the file itself describes, and 19:00 in no zone, as 19:00 UTC; of a series it
-# has the first date, and says nothing. A second line CATEGORIES, which the standard allows, is a ValueError.
+# its comma. ics reads 19:00 in a zone that the file itself describes, and 19:00 in no zone, as 19:00 UTC; of a series
+# it has the first date, and says nothing. A second line CATEGORIES, which the standard allows, is a ValueError.
 # recurring-ical-events with icalendar 7.3.2 is right there, but 24 hours across the start of summer time are 23, as a
 # day (P1D) would be, and a series that says what to do in short months (RSCALE and SKIP, RFC 7529) is an error about
 # UNTIL; ical leaves the short months out, against the file.

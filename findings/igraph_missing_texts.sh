@@ -8,8 +8,8 @@
 # 9007199254740993 is 9007199254740990, and so is 9007199254740991. NetworkX names the type of each attribute in the
 # file (long), and igraph reads its numbers as floats too. A flag that a node does not have is read as False. rustworkx
 # reads no file of NetworkX that has a flag: it is "True" there, where XML says "true".
-# What it means: entities of a graph get the name None, keys of sixteen digits, as posts and accounts have them, point at
-# nothing, and "not known" becomes "no". Pickled graphs of igraph keep all of it.
+# What it means: entities of a graph get the name None, keys of sixteen digits, as posts and accounts have them, point
+# at nothing, and "not known" becomes "no". Pickled graphs of igraph keep all of it.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

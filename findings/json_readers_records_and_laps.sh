@@ -7,9 +7,8 @@
 # what was written is gone. One record that is no date, 40-22-8, keeps the whole column as text, so that it depends on
 # the other teams. Laps of 9:58 are times of the day, 09:58:00. Polars looks at the first hundred rows: a key that comes
 # later is dropped without a word by read_ndjson and by DataFrame, and DataFrame cuts 2.5 to 2 where a hundred whole
-# numbers stood before; read_ndjson makes an error of the same 2.5. PyArrow makes midnight of "2019-05-03", and a
-# float of the number 18446744073709551615, which is another number then. pandas 3.1.1 keeps all of these, but
-# "007" is 7.
+# numbers stood before; read_ndjson makes an error of the same 2.5. PyArrow makes midnight of "2019-05-03", and a float
+# of the number 18446744073709551615, which is another number then. pandas 3.1.1 keeps all of these, but "007" is 7.
 # What it means: a league's table in JSON is read as a calendar, and rows of a knowledge graph lose the attribute that
 # only some have. This project reads JSON with Python's own module, and keeps strings as they are.
 set -euo pipefail

@@ -2,14 +2,15 @@
 # pubmed_parser 0.5.1: rows of tables of the literature (JATS) vanish, and comments of the XML are read as text.
 #
 # Guessed before the run: powers and the spans of a table are kept, or the table is refused.
-# Seen: parse_pubmed_table keeps the rows that have the most usual number of cells and drops the others without a word: a
-# row with a cell across two columns is gone, and where a name spans three rows, the first, with the name, is dropped and
-# the two without it stay. A <th> at the head of a row is no cell, and Zürich is Zurich. In paragraphs the mark of a
+# Seen: parse_pubmed_table keeps the rows that have the most usual number of cells and drops the others without a word:
+# a row with a cell across two columns is gone, and where a name spans three rows, the first, with the name, is dropped
+# and the two without it stay. A <th> at the head of a row is no cell, and Zürich is Zurich. In paragraphs the mark of a
 # reference joins the number before it unless it is raised: 310<xref>5</xref> m is 3105 m, 10<sup>6</sup> is 106, a line
-# break glues "onetwo". Formulas leave no trace ("a  m long bridge"). Comments of the XML file are words of the sentence.
-# Lists in a paragraph come behind it, under no heading.
-# What it means: the table of a study has a part of its rows, and they look like all; the numbers of citations are digits
-# of measurements. The package reads the files that PubMed Central gives away. This project reads the HTML of such pages.
+# break glues "onetwo". Formulas leave no trace ("a  m long bridge"). Comments of the XML file are words of the
+# sentence. Lists in a paragraph come behind it, under no heading.
+# What it means: the table of a study has a part of its rows, and they look like all; the numbers of citations are
+# digits of measurements. The package reads the files that PubMed Central gives away. This project reads the HTML of
+# such pages.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -5,9 +5,9 @@
 # right.
 # Seen: €5bn is 5 of the unit "euro barn newton", without any sign of doubt; £300k and $1.5 million are right. "half a
 # mile" is 0.5 per mile, "minus 5 degrees" 5 degrees, "1,5 km" a bare 1 and 5 km, 0,5 l nothing and 5 litres, 10^6 the
-# numbers 10 and 6. 5 ft 11 in is two lengths, 5'11" is 5 "unk to the 11". 20 C is a charge, and "5m viewers" watch
-# over five metres. A range "5-10 km" is 7.5 km with an uncertainty of 2.5, so that its ends have to be computed
-# again. 2½ miles, 1/3 cup, 1 000 000 km and 1,234,567.8 kg are right.
+# numbers 10 and 6. 5 ft 11 in is two lengths, 5'11" is 5 "unk to the 11". 20 C is a charge, and "5m viewers" watch over
+# five metres. A range "5-10 km" is 7.5 km with an uncertainty of 2.5, so that its ends have to be computed again. 2½
+# miles, 1/3 cup, 1 000 000 km and 1,234,567.8 kg are right.
 # What it means: each result has a unit and a surface, and reads as if it had been understood; a judge that compares
 # quantities says that €5bn and 5 billion euros differ. This project's judge reads quantities by its own tables.
 set -euo pipefail

@@ -6,12 +6,12 @@
 # Seen: the only passage of a list has 0 after min-max, which is the default, as have all of a list with equal scores:
 # what one retriever finds alone and without doubt counts like what it never found. With method="min" the passage that
 # both lists have, and one has first, is last. With zmuv (mean 0) a passage below the mean of a list comes behind one
-# that the list does not have. norm="max" divides scores below zero, as a cross-encoder gives them, by a billionth:
-# they become thousands of millions, and outvote a list of probabilities. With norm="borda" reciprocal ranks follow the
-# order of a set: two equal lists are fused to another order, and to a third one in the next run.
+# that the list does not have. norm="max" divides scores below zero, as a cross-encoder gives them, by a billionth: they
+# become thousands of millions, and outvote a list of probabilities. With norm="borda" reciprocal ranks follow the order
+# of a set: two equal lists are fused to another order, and to a third one in the next run.
 # What it means: words of an exact name find one page, vectors find ten; fused this way, the page of the name is not
-# first. method="rrf" has none of this, but for norm="borda". This project's index adds scores, and a page that alone had
-# the words of a question gained nothing by them before this was found.
+# first. method="rrf" has none of this, but for norm="borda". This project's index adds scores, and a page that alone
+# had the words of a question gained nothing by them before this was found.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # wtf_wikipedia 10.4.2: a mass of 1.23 million kilograms is 1.23 kg, and five feet eleven are five feet.
 #
-# Guessed before the run: {{convert}} gives both values, and {{val}} and {{frac}} give what a reader of the article sees.
+# Guessed before the run: {{convert}} gives both values, and {{val}} and {{frac}} give what a reader of the article
+# sees.
 # Seen: {{convert|310|m|ft}} is 310 m, without the feet, which reads well; but the second unit of what was measured goes
 # the same way: {{convert|5|ft|11|in|m}} is 5 ft, and {{convert|10|lb|4|oz}} 10 lb. {{val|1.23|e=6|u=kg}} is 1.23 kg,
 # 5{{e|6}} is 5, 10<sup>6</sup> is 106, 2{{half}} is 2. A template that it does not know, as {{10^|6}} or {{nts|1234}},
-# leaves nothing, and nothing marks the place. {{birth year and age|1950}} says the age of the day
-# of the run, {{time ago|2019}} with fifteen decimals. Fractions ({{frac|3|1|2}}), dates and the cells that span rows
-# of a table are right.
+# leaves nothing, and nothing marks the place. {{birth year and age|1950}} says the age of the day of the run, {{time
+# ago|2019}} with fifteen decimals. Fractions ({{frac|3|1|2}}), dates and the cells that span rows of a table are right.
 # What it means: sentences stay fluent and numbers are a million times too small, in articles about the sizes of things.
 # It is the reader of Wikipedia's markup in JavaScript; this project reads the HTML of pages instead.
 set -euo pipefail
