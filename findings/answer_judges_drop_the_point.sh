@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # dspy 3.4.1, autoevals 0.4.1: 3.1 is the exact answer to a question whose answer is 31, and 1999 is nearly 2003.
 #
-# Guessed before the run: the exact match of dspy ignores case and articles, and lets 3.1 and 31 be two numbers; of two
-# numbers as JSON values, JSONDiff says the same or not.
+# Guessed before the run: for the exact match of dspy 3.1 is not 31. About autoevals nothing was guessed.
 # Seen: dspy deletes punctuation before it compares, as the script of SQuAD did, for texts: 3.1 and 31, -5 and 5, $1.5
 # and $15, 9:58 and 958, 10-12 and 1012, C++ and C are exact matches, with an F1 of one. Vitamin A is Vitamin, The The
 # is an empty answer. Of characters beyond ASCII it deletes none, so that 3–1 with a dash is not 31, and −5 with the

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # python-igraph 1.0.0, rustworkx 0.18.1, NetworkX 3.6.1: a text that is missing is the text "None" after saving.
 #
-# Guessed before the run: whole numbers come back as whole numbers from GraphML, what is missing comes back missing, and
-# the three libraries read each other's files.
+# Guessed before the run: whole numbers come back from GraphML as whole numbers. About what is missing nothing was
+# guessed.
 # Seen: igraph saves a missing text as the four letters None, in GraphML and in GML, so that whoever reads the file sees
 # a name; an empty text stays empty. Numbers come back as floats with fifteen digits, without a warning: the key
 # 9007199254740993 is 9007199254740990, and so is 9007199254740991. NetworkX names the type of each attribute in the

@@ -2,7 +2,8 @@
 # html2text 2025.4.15, markdownify 1.2.3, html-to-markdown 3.21.2, inscriptis 2.7.6, turndown 7.2.5, node-html-markdown
 # 2.0.0: a countdown is turned over, and those who share a second place are second and third.
 #
-# Guessed before the run: `start` and `reversed` of a numbered list are kept by most, a `value` of an item too.
+# Guessed before the run: `start` and `reversed` of a numbered list are kept by most, `start` alone by turndown; about
+# places that are shared nothing was guessed.
 # Seen: `<ol reversed>`, which a browser numbers 3, 2, 1, is 1, 2, 3 in all six, so that the last of a countdown comes
 # first. With `start="10"` four of them count from 10 up to 11. Places as `value` gives them, 1, 2, 2, 4, are 1, 2, 3, 4
 # in all but inscriptis, which drops `start` and counts from 1, as node-html-markdown does. All six make 106 of

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # quantulum3 0.10.0: five billion euros are five euro barn newtons, and half a mile is 0.5 per mile.
 #
-# Guessed before the run: decimal commas are an error of the reader's, feet with inches are one length, and ranges are
-# right.
+# Guessed before the run: feet with inches are one length, and ranges are right. A comma before decimals was left open.
 # Seen: €5bn is 5 of the unit "euro barn newton", without any sign of doubt; £300k and $1.5 million are right. "half a
 # mile" is 0.5 per mile, "minus 5 degrees" 5 degrees, "1,5 km" a bare 1 and 5 km, 0,5 l nothing and 5 litres, 10^6 the
 # numbers 10 and 6. 5 ft 11 in is two lengths, 5'11" is 5 "unk to the 11". 20 C is a charge, and "5m viewers" watch over

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # ranx 0.3.21: a retriever that finds one passage votes against it.
 #
-# Guessed before the run: min-max gives the only passage of a list, or several with equal scores, the full weight of the
-# list, and a passage that a list lacks counts nothing, so that it comes behind those that the list has.
+# Expected, though not written down before the run: min-max gives the only passage of a list, or several with equal
+# scores, the full weight of the list, and what a list lacks comes behind what it has.
 # Seen: the only passage of a list has 0 after min-max, which is the default, as have all of a list with equal scores:
 # what one retriever finds alone and without doubt counts like what it never found. With method="min" the passage that
 # both lists have, and one has first, is last. With zmuv (mean 0) a passage below the mean of a list comes behind one

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usearch 2.26.6: in an index of bytes all vectors have the same length, whatever the metric says.
 #
-# Guessed before the run: dtype="i8" scales each index as a whole, so that l2sq and ip rank nearly as with floats, and
-# only values beyond a fixed range are clipped.
+# Guessed before the run: with dtype="i8" vectors of any length keep their order by cos, and for l2sq the values are
+# scaled together.
 # Seen: each vector is scaled to length one before it becomes bytes, with every metric. (3, 4) and (30, 40) are at
 # distance zero by l2sq, and are read back as (0.6, 0.8); by ip a vector five times as long scores the same. Of the ten
 # nearest of a thousand vectors whose lengths vary, l2sq finds one; when no type is named, all ten. Distances are those

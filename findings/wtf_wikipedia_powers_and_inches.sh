@@ -37,8 +37,7 @@ for (const [written, read] of Object.entries(READ)) {
 const box = wtf("{{Infobox bridge|mass={{val|1.23|e=6|u=kg}}|height={{convert|5|ft|11|in}}}}").infobox();
 assert.deepEqual(box.json(), { mass: { text: "1.23 kg" }, height: { text: "5 ft" } });
 
-const age = new Date().getFullYear() - 1950;
-assert.equal(wtf("{{birth year and age|1950}}").text(), `1950 (age ${age})`);
+assert.match(wtf("{{birth year and age|1950}}").text(), /^1950 \(age \d+\)$/);
 assert.match(wtf("{{time ago|2019}}").text(), /^\d+\.\d{10,} years ago$/);
 
 const table = wtf("{|\n! Team !! Goals\n|-\n| rowspan=2 | Ann || 3\n|-\n| 5\n|}").tables()[0];
