@@ -8,8 +8,6 @@ _BEGINNING = re.compile(r"\ufeff?\s{0,9}BEGIN:(?:VCALENDAR|VCARD)\b", re.IGNOREC
 _LINE_END = re.compile(r"\r\n?|\n")
 _FOLD = re.compile(r"\r?\n[ \t]")
 """Goes on with the line before it."""
-_FIELD = re.compile(r'(?:[^":]|"[^"]*")*(?=:)')
-"""Before the colon; what stands in quotation marks may have others: `SUMMARY;ALTREP="cid:a@b":Regatta`."""
 _BETWEEN_PARTS = re.compile(r"(?<!\\);")
 _ESCAPED = re.compile(r"\\([\\,;nN])")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
@@ -66,7 +64,7 @@ def _read_values(text: str) -> Iterator[tuple[str, str]]:
     """Names and values, without those of parts that are for programs."""
     part_for_programs = ""
     for line in _LINE_END.split(text):
-        field = match[0] if (match := _FIELD.match(line)) else line.partition(":")[0]
+        field = _read_field(line)
         # A card may group its lines: "item1.TEL;type=WORK:2207"
         name = field.partition(";")[0].rpartition(".")[2].strip().lower()
         value = _ESCAPED.sub(_unescape, _BETWEEN_PARTS.sub(" ", line[len(field) + 1 :])).strip()
@@ -78,6 +76,21 @@ def _read_values(text: str) -> Iterator[tuple[str, str]]:
             part_for_programs = ""
         elif value and not part_for_programs:
             yield name, value
+
+
+def _read_field(line: str) -> str:
+    """What stands before the colon of a line; those in quotation marks are another's.
+
+    >>> _read_field('SUMMARY;ALTREP="cid:a@b":Regatta')
+    'SUMMARY;ALTREP="cid:a@b"'
+    """
+    length = 0
+    for number, part in enumerate(line.split('"')):
+        is_quoted = number % 2 == 1
+        if not is_quoted and ":" in part:
+            return line[: length + part.index(":")]
+        length += len(part) + 1
+    return line.partition(":")[0]
 
 
 def _unescape(escaped: re.Match[str]) -> str:
