@@ -127,6 +127,18 @@ def test_meaning_finds_what_no_word_of_the_question_finds(folder: Path, settings
     assert index.vector_bytes == (MANY + 2) * 2 * 2  # two dimensions of two bytes
 
 
+def test_a_name_that_one_page_alone_has_outweighs_a_little_more_meaning(folder: Path, settings: Settings) -> None:
+    """However few pages have a word of the question, the others have none of it."""
+
+    class Beers(Topics):
+        def _encode(self, text: str) -> list[float]:
+            return [0.9, 0.4] if "Larkfield" in text else super()._encode(text)
+
+    (folder / "drinks.txt").write_text("They make beer in Pilsen.", encoding="utf-8")
+    index, _ = opened(folder, settings, Beers())
+    assert first_text(index, "where is the brewery of larkfield?").startswith("Larkfield rowing club")
+
+
 def test_only_what_changed_is_read_and_encoded_again(folder: Path, settings: Settings, files_read: list[str]) -> None:
     opened(folder, settings, Topics())[0].close()
     files_read.clear()

@@ -295,6 +295,31 @@ LOCATION:Pier 4\r
 END:VEVENT\r
 END:VCALENDAR\r
 """
+CALENDAR_OF_DAYS = """BEGIN:VCALENDAR
+BEGIN:VTIMEZONE
+TZID:Oslo
+BEGIN:STANDARD
+DTSTART:16011028T030000
+TZOFFSETTO:+0100
+END:STANDARD
+END:VTIMEZONE
+BEGIN:VEVENT
+DTSTART;VALUE=DATE:20240504
+DTEND;VALUE=DATE:20240507
+SUMMARY;ALTREP="http://example.org/regatta":Regatta: \u2028finals
+RDATE;VALUE=DATE:20240601,20240608
+BEGIN:VALARM
+TRIGGER:-PT15M
+END:VALARM
+END:VEVENT
+BEGIN:VEVENT
+RECURRENCE-ID:20240601
+DTSTART;VALUE=DATE:20240602
+DTEND;VALUE=DATE:20240602
+STATUS:CANCELLED
+END:VEVENT
+END:VCALENDAR
+"""
 CARD = """BEGIN:VCARD
 VERSION:3.0
 FN:Ida Lund
@@ -324,10 +349,20 @@ END:VCARD
             "repeats: FREQ=YEARLY",
             "location: Pier 4",
         ]),
+        (CALENDAR_OF_DAYS, [
+            "start: 2024-05-04",
+            "end: 2024-05-06",  # it is written as the day after the last (RFC 5545, 3.6.1)
+            "event: Regatta: finals",
+            "also on: 2024-06-01, 2024-06-08",
+            "instead of: 2024-06-01",
+            "start: 2024-06-02",
+            "end: 2024-06-02",
+            "status: CANCELLED",
+        ]),
         (CARD, ["name: Ida Lund", "phone: +47 2207", "address: Pier 4 Oslo 0150 Norway", "born: 1969-05-01"]),
         (CARD_OF_A_PHONE, ["name: Jörg Müller", "phone: 2207"]),
     ],
-    ids=["a calendar", "a card", "a card of a phone"],
+    ids=["a calendar", "a calendar of days", "a card", "a card of a phone"],
 )  # fmt: skip
 def test_calendars_and_cards_are_lines_for_people(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKUP_OR_TEXT, ".ics") == lines

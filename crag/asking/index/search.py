@@ -71,14 +71,15 @@ def _add_meaning(
     highest, lowest = float(cosines[nearest].max()), float(cosines[nearest].min())
     spread = max(highest - lowest, 1e-6)
 
-    # Both scores of each piece, whichever ranking found it; one without its words counts as the last of those found.
+    # Both scores of each piece, whichever ranking found it.
     rows = {int(vectors.pieces[row]): int(row) for row in nearest}
     for piece in scores:
         row = int(np.searchsorted(vectors.pieces, piece))
         if row < len(vectors.pieces) and vectors.pieces[row] == piece:
             rows[piece] = row
 
-    least = min(scores.values(), default=0.0)
+    # A full list may have cut pieces off that score as its last one; beside any other, a piece has no word at all.
+    least = min(scores.values()) if len(scores) >= MOST_PIECES else 0.0
     total = dict(scores)
     for piece, row in rows.items():
         pages.setdefault(piece, int(vectors.pages[row]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
 from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, name_series, signed_names
-from crag.text.matching import content, count_listed, found_in, position_of, recall, split_list, tokens, words
+from crag.text.matching import content, count_listed, found_in, position_of, recall, split_list, stem, tokens, words
 
 _HEDGE = re.compile(
     r"""
@@ -85,6 +85,9 @@ _GENERATIONS = frozenset(words("junior senior 2 3 4"))
 _PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
 _ARTICLE = re.compile(r"(?:an?|the)\b", re.IGNORECASE)
+_WORD_AND_LETTER = re.compile(r"\b(?!and\b|or\b)(\w{2,})[\s\-('\"]{1,3}a\b")
+_LAST_LETTER = re.compile(rf"{_WORD_AND_LETTER.pattern}\W*\Z")
+"""A letter at the end is no article: "Serie A", "blood type A"."""
 _BEFORE_LAST = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
 NEEDED = 0.7
 """A prediction with this share of the gold answer's telling words has the answer."""
@@ -108,6 +111,17 @@ def signed_name(claim: ReadClaim) -> RuleDecision | None:
     (name,) = gold
     predicted = signed_names(claim.prediction_reading.plain)
     return (True, f"both say {claim.gold}") if predicted.get(name) == gold[name] else None
+
+
+def letter_of_name(claim: ReadClaim) -> RuleDecision | None:
+    """Serie A is neither Serie B nor a series: the letter A at the end of a name reads as an article elsewhere."""
+    gold = _LAST_LETTER.search(claim.gold_reading.plain)
+    prediction = claim.prediction_reading.plain
+    if gold is None or prediction.strip(" .") == "a":
+        return None
+
+    names = {stem(match[1]) for match in _WORD_AND_LETTER.finditer(prediction)}
+    return None if stem(gold[1]) in names else (False, f"the gold answer is {claim.gold}")
 
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:

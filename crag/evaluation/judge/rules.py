@@ -5,6 +5,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 | rule | type |
 |---|---|
 | signs of names, signed name | names with a sign |
+| letter of a name | words before a last letter A |
 | same words | words, and the numbers among them by type |
 | no value | "none" and "not available" |
 | hedged abstention | sentences that say that they cannot tell |
@@ -29,6 +30,7 @@ from crag.evaluation.judge.other_names import other_form_of_name
 from crag.evaluation.judge.phrases import (
     gold_phrase,
     hedged_abstention,
+    letter_of_name,
     nothing_but_gold,
     same_words,
     signed_name,
@@ -45,6 +47,7 @@ from crag.evaluation.judge.symbols import same_symbol
 
 RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signs of names": signs_of_names,
+    "letter of a name": letter_of_name,
     "same words": same_words,
     "no value": no_value,
     HEDGED: hedged_abstention,
@@ -53,6 +56,7 @@ RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 }
 """These read the whole prediction, what it denies too."""
 RULES_FOR_AFFIRMED: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
+    "letter of a name": letter_of_name,
     "symbol": same_symbol,
     "signed name": signed_name,
     "date": same_date,
