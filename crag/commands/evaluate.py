@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import re
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -137,9 +138,11 @@ def _run(
             say=say,
         ).run()
 
-    except (AgentStartError, DatasetError):
+    except (AgentStartError, DatasetError) as error:
         # If nothing was answered, no empty run is left
         store.discard_if_new()
+        if options.in_process and error.__cause__:
+            traceback.print_exception(error.__cause__)
         raise
 
     except (KeyboardInterrupt, OSError) as error:  # such as a full disk

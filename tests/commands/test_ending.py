@@ -30,15 +30,17 @@ sys.exit(code)
 """
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        "tell()",
-        # As Ray's start does: the handler that was found is put back
-        "handler = signal.getsignal(signal.SIGTERM)\n            try: tell()\n"
-        "            finally: signal.signal(signal.SIGTERM, handler)",
-    ],
-)
+# As the start of Ray does: the handler that was found is put back
+WITH_RAY = """
+            handler = signal.getsignal(signal.SIGTERM)
+            try:
+                tell()
+            finally:
+                signal.signal(signal.SIGTERM, handler)
+"""
+
+
+@pytest.mark.parametrize("inside", ["tell()", WITH_RAY.strip()])
 def test_signals_after_the_first_change_neither_the_clean_up_nor_the_exit_code(inside: str) -> None:
     command = [sys.executable, "-c", STOPPED.format(inside=inside)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
