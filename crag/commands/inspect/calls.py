@@ -10,7 +10,6 @@ from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import (
     add_preset_arguments,
     command,
-    overrides_of,
     parser_of,
     whole_number,
 )
@@ -28,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
     options = _parse(arguments)
 
-    settings = load_settings(options.preset, overrides_of(options))
+    settings = load_settings(options.preset, options.set)
     may_replace = options.resume or options.overwrite
     if options.out.exists() and not may_replace:
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
