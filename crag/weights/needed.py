@@ -204,7 +204,10 @@ def needed_folder(
         remedy = 'Train it as docs/training.md says, "From the public files to adapters"'
     else:
         paths = (find_custom_model(name) or repository / name,)
-        remedy = "Name a model of crag/weights/manifest.toml, a folder such as ./NAME, or a model of the hub after: hf download OWNER/NAME"
+        remedy = (
+            "Name a model of crag/weights/manifest.toml, a folder such as ./NAME, or a model of the hub after: "
+            "hf download OWNER/NAME"
+        )
     return NeededFolder(key, kind, name, paths, remedy, _FILES[kind])
 
 
