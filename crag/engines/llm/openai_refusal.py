@@ -224,7 +224,7 @@ class RefusedError(Exception):
 
 
 def _without_escapes(body: str) -> str:
-    r"""The same JSON with characters as they are; some servers write each quote and each sign beyond ASCII as an escape.
+    r"""The same JSON with characters as they are; some servers escape each quote and each sign beyond ASCII.
 
     >>> _without_escapes('{"message": "caf\\u00e9"}')
     '{"message": "café"}'
