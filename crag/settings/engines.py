@@ -1,10 +1,10 @@
 """Settings of what runs models: language models and encoders."""
 
-import os
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt
 
+from crag.core.environment import read_variable
 from crag.settings.base import StrictModel
 from crag.settings.places import PathOrName
 
@@ -76,7 +76,7 @@ class OpenAIEngine(StrictModel):
     """Any OpenAI-compatible server, for example a cluster of vLLM servers."""
 
     engine: Literal["openai"]
-    model: str = Field(default_factory=lambda: os.environ.get(MODEL_VARIABLE, "").strip())
+    model: str = Field(default_factory=lambda: read_variable(MODEL_VARIABLE))
     """The model's name on the server; default: `CRAG_LLM_MODEL`. Empty: the server's only model."""
     base_url: str = "http://127.0.0.1:8000/v1"
     base_url_variable: str = "CRAG_LLM_URL"

@@ -1,6 +1,5 @@
 """Reads presets and overrides; every error names file, key, the value found and the values allowed."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from crag.core.environment import read_variable
 from crag.core.files import parse_toml
 from crag.core.places import REPOSITORY
 from crag.core.text import encodable
@@ -39,7 +39,7 @@ Model = TypeVar("Model", bound=StrictModel)
 
 def active_preset() -> str:
     """The active preset: environment `CRAG_PRESET`, else the line of `agents/active.toml`."""
-    from_environment = os.environ.get(PRESET_VARIABLE, "").strip()
+    from_environment = read_variable(PRESET_VARIABLE)
     if from_environment:
         return from_environment
     if not ACTIVE_FILE.is_file():  # an installed package
@@ -54,12 +54,12 @@ def active_preset() -> str:
 
 def usual_preset() -> str:
     """The preset of commands if none is named: environment `CRAG_PRESET`, else the one for any laptop."""
-    return os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
+    return read_variable(PRESET_VARIABLE) or DEFAULT_PRESET
 
 
 def inherited_changes() -> list[str]:
     """The changes to the preset of the environment variable `CRAG_SETTINGS`, one a line."""
-    lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+    lines = read_variable(OVERRIDES_VARIABLE).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
@@ -76,7 +76,7 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
         preset = active_preset()
     path = preset_file(preset)
     if not path.is_file():
-        is_from_environment = str(preset) == os.environ.get(PRESET_VARIABLE, "").strip()
+        is_from_environment = str(preset) == read_variable(PRESET_VARIABLE)
         origin = f" (of ${PRESET_VARIABLE})" if is_from_environment else ""
         shipped = ", ".join(available_presets())
         raise SettingsError(f"there is no preset {str(preset)!r}{origin}; shipped presets: {shipped}")

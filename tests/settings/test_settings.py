@@ -157,6 +157,16 @@ def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews
 
 
+@pytest.mark.parametrize("written", ["nec", '"nec"', "'nec'", ' "nec" '])
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_a_variable(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.setenv(PRESET_VARIABLE, written)
+    monkeypatch.setenv(OVERRIDES_VARIABLE, '"answering.word_limit=21"')
+    settings = load_settings()
+    assert (settings.name, settings.answering.word_limit) == ("nec", 21)
+
+
 @pytest.mark.parametrize("change", ["batch_size = 99", "batch_size = "])
 def test_a_wrong_change_of_the_environment_is_named_with_its_variable(
     monkeypatch: pytest.MonkeyPatch, change: str

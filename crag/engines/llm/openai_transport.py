@@ -79,6 +79,10 @@ def find_proxy(address: ServerAddress) -> Proxy | None:
     proxy = Proxy(url, next((name for name in names if os.environ.get(name)), "the system's settings"))
 
     scheme = url.partition("://")[0].lower()
+    try:
+        httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise EngineUnavailableError(f"{proxy} cannot be used: it is not an address ({error})") from None
     around = f"NO_PROXY={address.url.host} goes around it"
     if scheme not in _PROXY_SCHEMES:
         raise EngineUnavailableError(f"{proxy} cannot be used: its kind {scheme!r} is not known; {around}")

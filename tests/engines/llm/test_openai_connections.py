@@ -255,7 +255,17 @@ def test_a_path_of_which_a_server_knows_nothing_is_not_the_interface(server: HTT
     assert ask(server.url_for("/llm")) == "Ida Larsen"
 
 
-@pytest.mark.parametrize("written", ["Bearer k-123456", '"k-123456"', "Authorization: Bearer k-123456", " k-123456\n"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Bearer k-123456",
+        '"k-123456"',
+        "Authorization: Bearer k-123456",
+        " k-123456\n",
+        "x-api-key: k-123456",
+        "'Bearer k-123456'",
+    ],
+)
 def test_a_key_is_read_as_people_write_it(server: HTTPServer, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("CRAG_TEST_KEY", written)
     server.expect_request("/v1/chat/completions", headers={"Authorization": "Bearer k-123456"}).respond_with_data(REPLY)
@@ -296,3 +306,41 @@ def test_without_a_variable_the_address_itself_is_named(server: HTTPServer) -> N
     assert ": name the address that ends before" in (generation.error or "")
     with pytest.raises(EngineUnavailableError, match="start it, or name its address"):
         model_at("http://127.0.0.1:9/v1", base_url_variable="").warm_up()
+
+
+@pytest.mark.parametrize("account", ["org-of-another-service", "“org”", "org\n"])
+def test_an_account_of_openai_is_told_to_nobody_else(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, account: str
+) -> None:
+    seen: list[str] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(str(request.headers))
+        return Response(REPLY)
+
+    server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, account)
+    assert ask(server.url_for("/v1")) == "Ida Larsen"
+    assert "openai-" not in seen[0].lower()
+
+    if not account.startswith("org-"):
+        with pytest.raises(EngineUnavailableError, match="OPENAI_ORG_ID has a character that no header has"):
+            model_at("https://api.openai.com/v1")
+
+
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_address_and_model(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    def answer(request: Request) -> Response:
+        names.append(request.get_json()["model"])
+        return Response(REPLY)
+
+    server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    monkeypatch.setenv("CRAG_TEST_URL", f'"{server.url_for("/v1")}"')
+    monkeypatch.setenv("CRAG_LLM_MODEL", "'small'")
+    settings = OpenAIEngine(engine="openai", base_url_variable="CRAG_TEST_URL")
+    (generation,) = OpenAILanguageModel(settings).generate([ASKED], Deadline(600))
+    assert (generation.text, names) == ("Ida Larsen", ["small"])

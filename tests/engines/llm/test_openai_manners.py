@@ -847,6 +847,11 @@ def test_a_server_on_this_machine_is_asked_directly(
     [
         ("socks4://me:pass-word@127.0.0.1:9", r"the proxy socks4://127\.0\.0\.1:9 of HTTP_PROXY cannot be used"),
         (
+            "http://me:pass-word@proxy:port",
+            r"the proxy http://proxy:port of HTTP_PROXY cannot be used: it is not an ad",
+        ),
+        ("http://[::1", r"the proxy http://\[::1 of HTTP_PROXY cannot be used: it is not an address"),
+        (
             "http://me:pass-word@127.0.0.1:9",
             r"asked through the proxy http://127\.0\.0\.1:9 of HTTP_PROXY; NO_PROXY=10\.",
         ),
