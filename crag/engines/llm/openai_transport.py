@@ -200,7 +200,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         except (httpx2.RemoteProtocolError, httpx2.ReadError):
             # Of a stream without the marks of one the first chunk may be all that has come
             is_chunk = b'"delta"' in self._received and not is_whole_reply(bytes(self._received))
-            if is_chunk or not _is_json(self._received):
+            if is_chunk or not _is_json(bytes(self._received)):
                 raise
 
     def _unpack(self, chunk: bytes, max_bytes: int) -> bytes:
