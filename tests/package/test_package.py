@@ -129,7 +129,8 @@ def test_it_passes_the_evaluator_s_variables_and_shows_no_secret(docker: FakeDoc
 def test_an_address_on_this_machine_is_that_of_the_host_inside(
     docker: FakeDocker, name: str, address: str, inside: str
 ) -> None:
-    run = docker.run(**{name: address})[-1]
+    variables: Any = {name: address}
+    run = docker.run(**variables)[-1]
     assert name in environment_of(run)
     assert f'{name}="{inside}"' in (docker.folder / "environment").read_text()
     assert not any("secret-value" in word for word in run)
