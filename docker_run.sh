@@ -6,8 +6,9 @@
 #   ./docker_run.sh --no-build ...             with the image as it is
 #
 # docker, else podman; as root on Debian, podman is installed where both are missing.
-# Passed on when set: CRAG_MOCK_API_URL (localhost becomes the host's address), CRAG_PRESET, OPENAI_API_KEY,
-# EVALUATION_MODEL_NAME. Also read: CRAG_IMAGE (name of the image), CRAG_MODELS_DIR (weights, default the cache),
+# Passed on when set: CRAG_MOCK_API_URL, CRAG_LLM_URL, OPENAI_BASE_URL (localhost becomes the host's address), CRAG_PRESET,
+# CRAG_SETTINGS, CRAG_LLM_MODEL, OPENAI_API_KEY, EVALUATION_MODEL_NAME.
+# Also read: CRAG_IMAGE (name of the image), CRAG_MODELS_DIR (weights, default the cache),
 # REQUIREMENTS (the lock that pip installs, see Dockerfile), BUILD_OPTIONS (further options of `docker build`), BASE_IMAGE (its base;
 # debian: made here by debootstrap, for a machine without a registry).
 set -euo pipefail
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
     case "$1" in
         --smoke) smoke=true; shift ;;
         --no-build) build=false; shift ;;
-        -h|--help) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        -h|--help) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) break ;;
     esac
 done
@@ -96,13 +97,14 @@ if [ "$smoke" = true ]; then
 fi
 
 options+=(--add-host host.docker.internal:host-gateway)
-if [ -n "${CRAG_MOCK_API_URL:-}" ]; then
-    # Inside the container localhost is the container itself.
-    url="${CRAG_MOCK_API_URL/\/\/localhost/\/\/host.docker.internal}"
-    url="${url/\/\/127.0.0.1/\/\/host.docker.internal}"
-    options+=(--env "CRAG_MOCK_API_URL=$url")
-fi
-for name in CRAG_PRESET OPENAI_API_KEY EVALUATION_MODEL_NAME; do
+# Inside the container localhost is the container itself. The scheme may be missing, and a user may stand before the host.
+of_this_machine='^([^/]*//)?([^/@]*@)?(localhost|127\.0\.0\.1)([:/].*)?$'
+for name in CRAG_MOCK_API_URL CRAG_LLM_URL OPENAI_BASE_URL; do
+    if [[ "${!name:-}" =~ $of_this_machine ]]; then
+        export "$name=${BASH_REMATCH[1]}${BASH_REMATCH[2]}host.docker.internal${BASH_REMATCH[4]}"
+    fi
+done
+for name in CRAG_MOCK_API_URL CRAG_LLM_URL OPENAI_BASE_URL CRAG_PRESET CRAG_SETTINGS CRAG_LLM_MODEL OPENAI_API_KEY EVALUATION_MODEL_NAME; do
     if [ -n "${!name:-}" ]; then
         options+=(--env "$name")  # by name only, so that no secret shows in the process list
     fi

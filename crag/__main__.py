@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(verb: Verb, arguments: Sequence[str]) -> int:
-    sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the current folder
+    with suppress(FileNotFoundError):  # a current folder that has been deleted
+        sys.path.append(str(Path.cwd()))  # so that --agent finds a module there
     command = cast("Callable[[Sequence[str]], int]", import_module(f"crag.commands.{verb.module}").main)
     return command(arguments)
 

@@ -16,7 +16,7 @@ from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError, shorten_repr
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
 from crag.engines.encoders import load_dense_encoder
-from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, OpenAIEngine, load_settings, usual_preset
+from crag.settings import KG_VARIABLE, OpenAIEngine, inherited_changes, load_settings, usual_preset
 
 if TYPE_CHECKING:
     from crag.pipeline.agent import CragAgent
@@ -195,7 +195,7 @@ class Asker:
         if isinstance(changes, str):
             raise UserError("changes takes a list of lines")
         if changes is None:
-            changes = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+            changes = inherited_changes()
         settings = load_settings(preset or usual_preset(), changes)
         if threshold is not None and settings.answering.confidence is None:
             raise UserError(f"threshold: preset {settings.name} has no model of P(correct); preset cpu has one")

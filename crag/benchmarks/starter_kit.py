@@ -29,7 +29,7 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import GenerationRequest, load_language_model
 from crag.engines.llm.base import Message
 from crag.pipeline.model_health import WatchedModel
-from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, DenseEncoderSettings, load_settings, usual_preset
+from crag.settings import KG_VARIABLE, DenseEncoderSettings, load_settings, usual_preset
 
 ANSWER = (
     "Answer the question from the references in as few words as you can. Where the references do not hold the answer, "
@@ -61,7 +61,7 @@ class StarterKit:
     uses_graph = True
 
     def __init__(self) -> None:
-        settings = load_settings(usual_preset(), os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
+        settings = load_settings(usual_preset())
         self._batch_size = settings.batch_size
         self._graph = os.environ.get(KG_VARIABLE, "").rstrip("/") if self.uses_graph else ""
         self.last_traces: list[Trace] = []

@@ -5,7 +5,6 @@ exit code 2.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -28,6 +27,7 @@ from crag.settings import (
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     available_presets,
+    inherited_changes,
     parse_override,
     quoted_override,
     usual_preset,
@@ -135,7 +135,8 @@ def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:
 def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
     """Add ``--preset`` and ``--set KEY=VALUE``, for `load_settings(preset, set)`.
 
-    A command with a `default` of its own does not read the environment variable of the usual preset.
+    A command with a `default` of its own does not read the environment variable of the usual preset. `set` begins with
+    the changes of the environment, over which those of the command line take precedence.
     """
     presets = ", ".join(available_presets())
     fallback = default or f"${PRESET_VARIABLE}, else {DEFAULT_PRESET}"
@@ -150,17 +151,10 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
         metavar="KEY=VALUE",
         type=argument_type(override),
         action="append",
-        default=[],
-        help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; can be repeated",
+        default=inherited_changes(),
+        help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; a path begins "
+        f"at the current folder; can be repeated, after the lines of ${OVERRIDES_VARIABLE}",
     )
-
-
-def overrides_of(options: argparse.Namespace) -> list[str]:
-    """Changes to the preset: from the environment, then from --set, which takes precedence."""
-    lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
-    # One change a line, as in a TOML file
-    inherited = [line.strip() for line in lines if line.strip()]
-    return [*inherited, *options.set]
 
 
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:

@@ -30,19 +30,24 @@ class Terminated(KeyboardInterrupt):
 def stopped_in_order() -> Iterator[None]:
     """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
 
-    Only the first signal counts: a second would break the clean-up.
+    Only the first signal counts: a second would break the clean-up. After one, all others are ignored until the process
+    has ended, so that its exit code is `EXIT_TERMINATED`.
     """
+    is_stopped = False
 
-    def stop(*_: object) -> NoReturn:
-        # First, as a second signal could come at any moment
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise Terminated
+    def stop(*_: object) -> None:
+        nonlocal is_stopped
+        if not is_stopped:
+            is_stopped = True
+            raise Terminated
 
-    previous_handler = signal.signal(signal.SIGTERM, stop)
+    previous_handler = signal.getsignal(signal.SIGTERM)
     try:
+        signal.signal(signal.SIGTERM, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous_handler)
+        # Python itself takes its functions from the signals, before the process has ended
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if is_stopped else previous_handler)
 
 
 def interrupt_code(interrupt: KeyboardInterrupt) -> int:

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import re
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -17,7 +18,6 @@ from typing import Any
 from crag.answering import trim_to_tokens
 from crag.commands.command_line import (
     command,
-    overrides_of,
     say,
     warn_of_silent_graph,
 )
@@ -137,9 +137,11 @@ def _run(
             say=say,
         ).run()
 
-    except (AgentStartError, DatasetError):
+    except (AgentStartError, DatasetError) as error:
         # If nothing was answered, no empty run is left
         store.discard_if_new()
+        if options.in_process and error.__cause__:
+            traceback.print_exception(error.__cause__)
         raise
 
     except (KeyboardInterrupt, OSError) as error:  # such as a full disk
@@ -182,7 +184,7 @@ def _worker(options: argparse.Namespace) -> Worker:
 
 def _signature(options: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     """Everything that the results of this run depend on."""
-    changes = overrides_of(options)
+    changes = options.set
     settings = _settings(options)
     split = {} if options.split.number is None else {"split": str(options.split)}
     return {
@@ -208,7 +210,7 @@ def _settings(options: argparse.Namespace) -> Settings | None:
     preset = options.preset
     if preset is None and (options.agent == DEFAULT_AGENT or reads_preset(options.agent)):
         preset = usual_preset()
-    return load_settings(preset, overrides_of(options)) if preset else None
+    return load_settings(preset, options.set) if preset else None
 
 
 def _served_model(options: argparse.Namespace) -> str | None:
@@ -237,7 +239,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     additions = {
         PRESET_VARIABLE: options.preset or usual_preset(),
         KG_VARIABLE: options.kg_url,
-        OVERRIDES_VARIABLE: "\n".join(overrides_of(options)),
+        OVERRIDES_VARIABLE: "\n".join(options.set),
     }
     return {name: value for name, value in additions.items() if value}
 
@@ -260,7 +262,7 @@ def default_folder(options: argparse.Namespace) -> Path:
     elif graph != "no":
         parts.append(graph.replace("mock:", "mock-kg-").removesuffix("-shipped"))
 
-    for line in overrides_of(options):
+    for line in options.set:
         # Quotes, blanks and slashes are awkward in a folder's name
         unquoted = re.sub(r"[^\w.=,-]", "", without_credentials(line))
         parts.append(unquoted)

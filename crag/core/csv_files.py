@@ -1,13 +1,14 @@
 """The one reader of CSV and TSV: question files, predictions, tables of facts.
 
 People write these files by hand and in spreadsheets. So a header may have other capitals and blanks than the fields
-have, a blank may follow a comma, and a cell may hold a whole page.
+have, a blank may follow a comma, a cell may hold a whole page, and semicolons or tabs may stand in place of commas.
 """
 
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from crag.core.files import LONGEST_LINE, DatasetError, shorten_repr
@@ -18,10 +19,15 @@ from crag.core.text import clean
 csv.field_size_limit(LONGEST_LINE)
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-"""The end of a file's name -> what separates its cells."""
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
-_BLANK_AFTER_QUOTE = re.compile(r'(?<=")[ \t]+(?=[,\r\n]|\Z)')
-"""Blanks between a closing quote and the next comma; inside a quoted cell the only change is that they are gone."""
+"""The end of a file's name -> what usually separates its cells."""
+_SEPARATORS = (";", "\t", "|", ",")
+"""What else may separate them: spreadsheets write semicolons where numbers have decimal commas."""
+_NAMED_SEPARATOR = re.compile(r"\ufeff?sep=(?P<separator>[;\t|,])\s*")
+"""The first line of some files of Excel."""
+_BLANK_AFTER_QUOTE = {
+    separator: re.compile(rf'(?<=")[ \t]+(?=[{separator}\r\n]|\Z)') for separator in _SEPARATORS if separator != "\t"
+}
+"""Blanks between a closing quote and the next separator; inside a quoted cell the only change is that they are gone."""
 _SHORT_NAME = 5
 """Up to this length one typing error makes another word of a name; in longer names two may be errors."""
 
@@ -45,7 +51,7 @@ class CsvReader:
         source: The file's name for messages.
         known: The names that the caller understands.
         required: The names without which the file is of no use.
-        delimiter: What separates the cells.
+        delimiter: What separates the cells; another separator counts if only it gives the header the required names.
     Raises DatasetError: a required column is missing, two columns have one name, or it is not CSV.
 
     Example:
@@ -65,15 +71,15 @@ class CsvReader:
         strict: bool = True,
     ) -> None:
         self._source = source
-        self._delimiter = delimiter
         self._strict = strict
+        self._lines_read = 0
+        separator, lines = self._find_separator(lines, required, delimiter)
         self._rows = csv.reader(
-            _repaired(lines) if delimiter == "," else lines,
-            delimiter=delimiter,
+            _repaired(lines, separator),
+            delimiter=separator,
             skipinitialspace=True,
             strict=strict,
         )
-        self._lines_read = 0
         header = self._read_header()
         self.place = f"{source}, line {max(1, self._lines_read)}"
         self.columns = self._name_columns(header, known)
@@ -90,14 +96,37 @@ class CsvReader:
                 named_cells = zip(self.columns, padded, strict=False)
                 yield CsvRow(self._lines_read, {name: cell for name, cell in named_cells if name})
 
+    def _find_separator(
+        self,
+        lines: Iterable[str],
+        required: Collection[str],
+        usual: str,
+    ) -> tuple[str, Iterator[str]]:
+        """What separates the cells, as the header tells, and all lines; a line that names it is left empty."""
+        rest = iter(lines)
+        beginning: list[str] = []
+        try:
+            for line in rest:
+                beginning.append(line)
+                named = _NAMED_SEPARATOR.fullmatch(line) if len(beginning) == 1 else None
+                if named:
+                    return named["separator"], chain(["\n"], rest)
+                if line.strip():
+                    return _separator_of(line, required, usual), chain(beginning, rest)
+        except UnicodeDecodeError as error:
+            raise self._not_csv(error) from None
+        return usual, iter(beginning)
+
+    def _not_csv(self, error: Exception) -> DatasetError:
+        # Where the row begins: an open quote is noticed only at the end of the file.
+        return DatasetError(f"{self._source}, line {self._lines_read + 1}: not CSV in UTF-8 ({error})")
+
     def _next(self) -> list[str] | None:
         """The cells of the next row; None at the end."""
         try:
             cells = next(self._rows, None)
         except (csv.Error, UnicodeDecodeError) as error:
-            # Where the row begins: an open quote is noticed only at the end of the file.
-            place = f"{self._source}, line {self._lines_read + 1}"
-            raise DatasetError(f"{place}: not CSV in UTF-8 ({error})") from None
+            raise self._not_csv(error) from None
 
         # A cell in quotes may span several lines, so counting rows would not do.
         self._lines_read = self._rows.line_num
@@ -136,20 +165,9 @@ class CsvReader:
         titles = ", ".join(title for title in header if title) or "nothing"
         names = ", ".join(f'"{name}"' for name in sorted(missing))
         plural = "s" if len(missing) > 1 else ""
-        raise DatasetError(
-            f"{self.place}: the header has no column{plural} {names}, only {titles}{self._hint(header, missing)}"
-        )
-
-    def _hint(self, header: Sequence[str], missing: Collection[str]) -> str:
-        """What the file may have meant: another separator, or a name with a typing error."""
-        if len(header) == 1:
-            for separator, plural in _SEPARATORS.items():
-                if separator in header[0]:
-                    expected = _SEPARATORS[self._delimiter]
-                    return f"; its columns seem to be separated by {plural}: save it with {expected}"
-
         misspelt = misspelt_names(self.columns, missing)
-        return "".join(f'; by "{name}", did you mean "{meant}"?' for name, meant in misspelt.items())
+        hint = "".join(f'; by "{name}", did you mean "{meant}"?' for name, meant in misspelt.items())
+        raise DatasetError(f"{self.place}: the header has no column{plural} {names}, only {titles}{hint}")
 
     def _check_width(self, cells: Sequence[str]) -> None:
         surplus = cells[len(self.columns) :]
@@ -161,9 +179,31 @@ class CsvReader:
             )
 
 
-def _repaired(lines: Iterable[str]) -> Iterator[str]:
+def _separator_of(header: str, required: Collection[str], usual: str) -> str:
+    """The separator with which a header has the required names, `usual` if several do.
+
+    If none does, the first one that makes several columns of it, so that a message can name them.
+
+    >>> _separator_of("query;answer, short", ["query"], ",")
+    ';'
+    """
+    first_wide = ""
+    for separator in (usual, *_SEPARATORS):
+        try:
+            cells = next(csv.reader(_repaired([header], separator), delimiter=separator, skipinitialspace=True), [])
+        except csv.Error:
+            continue
+        if {fold_name(name) for name in required} <= {fold_name(cell) for cell in cells}:
+            return separator
+        if len(cells) > 1:
+            first_wide = first_wide or separator
+    return first_wide or usual
+
+
+def _repaired(lines: Iterable[str], separator: str) -> Iterator[str]:
+    blank = _BLANK_AFTER_QUOTE.get(separator)
     for line in lines:
-        yield _BLANK_AFTER_QUOTE.sub("", line) if '" ' in line or '"\t' in line else line
+        yield blank.sub("", line) if blank and ('" ' in line or '"\t' in line) else line
 
 
 @lru_cache(maxsize=4096)

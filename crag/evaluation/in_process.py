@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import sys
+import sysconfig
 import time
 import traceback
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, cast
 
 from crag.core.files import UserError
+from crag.core.text import clean
 from crag.evaluation.agent_loading import load_agent_class
 from crag.evaluation.batches import MAX_BATCH_SIZE
 from crag.evaluation.worker import Agent, AgentSpec, AgentStartError, BatchResult, Worker
@@ -20,6 +22,10 @@ from crag.evaluation.worker import Agent, AgentSpec, AgentStartError, BatchResul
 log = logging.getLogger(__name__)
 
 METHODS = ("get_batch_size", "batch_generate_answer")
+_INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+"""The folders of Python and of packages."""
+_LONGEST_CAUSE = 400
+"""Characters of the message of an agent that cannot be built."""
 
 
 class InProcessWorker(Worker):
@@ -35,7 +41,8 @@ class InProcessWorker(Worker):
 
     def wait_until_ready(self) -> int:
         """Build the agent.
-        Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
+        Raises AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16. The message is
+        one line; the error's cause is what the agent raised.
         """
         path = self._spec.path
         # Before the import: the agent may read variables when it is loaded
@@ -47,8 +54,10 @@ class InProcessWorker(Worker):
             size = None if missing_methods else agent.get_batch_size()
         except UserError as error:  # of our own agent: its message is enough
             raise AgentStartError(str(error)) from None
-        except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
-            raise AgentStartError(f"agent {path} could not be built:\n{traceback.format_exc()}") from error
+        except (Exception, SystemExit) as error:  # whatever external code raises
+            raise AgentStartError(
+                f"agent {path} could not be built: {_describe_cause(error)}; --in-process shows the traceback"
+            ) from error
 
         if missing_methods:
             raise AgentStartError(f"agent {path}: it has no method {' and no '.join(missing_methods)}")
@@ -123,6 +132,33 @@ class InProcessWorker(Worker):
         # An agent's `models` may have replaced ours
         sys.modules.update(self._saved_modules)
         sys.path[:] = self._saved_search_path
+
+
+def _describe_cause(error: BaseException) -> str:
+    """An error of the agent in one line, with the place in the agent's code, for example
+    ``KeyError: 'url' (my_agent.py, line 12, in __init__)``.
+    """
+    try:
+        words = f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - external code, which has to write its own message
+        words = type(error).__name__
+    line = " ".join(clean(words, max_characters=_LONGEST_CAUSE).split()).removesuffix(":")
+
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_file()]
+    # The first ones are those that import and build agents
+    frames_of_agent = [frame for frame in frames if Path(frame.filename).parent != Path(__file__).parent]
+    own_code = [frame for frame in frames_of_agent if not frame.filename.startswith(_INSTALLED)]
+    for frame in (own_code or frames_of_agent)[-1:]:
+        function = "" if frame.name == "<module>" else f", in {frame.name}"
+        line += f" ({_short_path(frame.filename)}, line {frame.lineno}{function})"
+    return line
+
+
+def _short_path(file: str) -> str:
+    """The path below the current folder, if the file is there."""
+    path = Path(file).resolve()
+    folder = Path.cwd()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def _missing_methods(agent: object) -> list[str]:

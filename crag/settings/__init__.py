@@ -43,6 +43,7 @@ from crag.settings.loading import DEFAULT_PRESET as DEFAULT_PRESET
 from crag.settings.loading import OVERRIDES_VARIABLE as OVERRIDES_VARIABLE
 from crag.settings.loading import PRESET_VARIABLE as PRESET_VARIABLE
 from crag.settings.loading import active_preset as active_preset
+from crag.settings.loading import inherited_changes as inherited_changes
 from crag.settings.loading import load_settings as load_settings
 from crag.settings.loading import parse_override as parse_override
 from crag.settings.loading import quoted_override as quoted_override

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, FiniteFloat, PositiveInt, model_validator
 
 from crag.settings.base import StrictModel
+from crag.settings.places import PathOrName
 
 AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "nec", "assessed", "reasoned"]
 """A key of `crag.answering.prompts.PROMPTS` that asks for an answer."""
@@ -129,7 +130,7 @@ class SelfAssessmentSettings(StrictModel):
 class ConfidenceSettings(StrictModel):
     """Answers if the expected score is positive: a right answer scores 1, a wrong one -1."""
 
-    model: str
+    model: PathOrName
     """A file written by `crag train calibrate`: a name under `models/calibration/` or, of a shipped one, under
     `crag/weights/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5

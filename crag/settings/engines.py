@@ -1,11 +1,12 @@
 """Settings of what runs models: language models and encoders."""
 
-import os
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt
 
+from crag.core.environment import read_variable
 from crag.settings.base import StrictModel
+from crag.settings.places import PathOrName
 
 MODEL_VARIABLE = "CRAG_LLM_MODEL"
 """Environment variable with the model's name on an OpenAI-compatible server."""
@@ -25,9 +26,9 @@ AdapterName = Annotated[str, AfterValidator(_check_adapter_name)]
 class LocalEngineSettings(StrictModel):
     """Settings that in-process engines share."""
 
-    model: str
+    model: PathOrName
     """Name in `crag/weights/manifest.toml`, or a folder; engine ``openvino`` needs the output of `crag models int8`."""
-    adapters: dict[AdapterName, str] = Field(default_factory=dict)
+    adapters: dict[AdapterName, PathOrName] = Field(default_factory=dict)
     """Adapter name -> name in the manifest, or folder."""
     max_model_tokens: PositiveInt = 8192
 
@@ -75,7 +76,7 @@ class OpenAIEngine(StrictModel):
     """Any OpenAI-compatible server, for example a cluster of vLLM servers."""
 
     engine: Literal["openai"]
-    model: str = Field(default_factory=lambda: os.environ.get(MODEL_VARIABLE, "").strip())
+    model: str = Field(default_factory=lambda: read_variable(MODEL_VARIABLE))
     """The model's name on the server; default: `CRAG_LLM_MODEL`. Empty: the server's only model."""
     base_url: str = "http://127.0.0.1:8000/v1"
     base_url_variable: str = "CRAG_LLM_URL"
@@ -84,7 +85,7 @@ class OpenAIEngine(StrictModel):
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> model name on the server."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    tokenizer: str | None = None
+    tokenizer: PathOrName | None = None
     """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
@@ -111,7 +112,7 @@ class EncoderSettings(StrictModel):
     """An encoder, and how it runs."""
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
-    model: str
+    model: PathOrName
     """Name in `crag/weights/manifest.toml`, a folder, or ``OWNER/NAME`` of the hub, fetched with ``hf download``."""
     max_tokens: EncoderTokens = 512
     batch_size: PositiveInt = 32

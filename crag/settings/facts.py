@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt
 
 from crag.settings.base import StrictModel
+from crag.settings.places import LocalPath
 
 LinkLevel = Literal["exact", "substring", "similarity"]
 
@@ -22,7 +23,7 @@ class LinkSettings(StrictModel):
 class PublicDataSettings(StrictModel):
     """Facts shipped with the submission, and how to find them (db3 2.3)."""
 
-    tables: str | None = None
+    tables: LocalPath | None = None
     """Folder made by ``crag data tables``, relative to the repository; None: the shipped one."""
     method: Literal["prompt", "spans"] = "prompt"
     """``prompt``: the language model names entities, with a prompt for the router's domain (db3). ``spans``: finds

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from crag.settings.answering import AnswerPromptName, DomainName
 from crag.settings.base import StrictModel
+from crag.settings.places import LocalPath
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
 """Environment variable with the address of the graph's server (tasks 2 and 3); without it there is none (task 1)."""
@@ -24,7 +25,7 @@ class KgWriterSettings(StrictModel):
     """Examples shown per question."""
     selection: Literal["similar", "fixed"] = "similar"
     """``similar``: the nearest of the bank; ``fixed``: the same for every question (db3)."""
-    fixed_examples: str = "crag/graph/writing/fixed"
+    fixed_examples: LocalPath = "crag/graph/writing/fixed"
     """Folder from ``crag train choose-examples``, relative to the repository."""
     form: Literal["completion", "chat", "question"] = "completion"
     """``chat``: an instruction through the chat template (db3 C.3); ``completion``: raw text to continue, for small

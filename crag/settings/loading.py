@@ -1,6 +1,5 @@
 """Reads presets and overrides; every error names file, key, the value found and the values allowed."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,12 +7,14 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from crag.core.environment import read_variable
 from crag.core.files import parse_toml
 from crag.core.places import REPOSITORY
 from crag.core.text import encodable
 from crag.settings.agent import Settings
 from crag.settings.base import StrictModel
 from crag.settings.errors import SettingsError, describe_errors
+from crag.settings.places import typed
 from crag.weights.preset_files import apply_changes, available_presets, preset_file, read_tables
 
 PRESET_VARIABLE = "CRAG_PRESET"
@@ -38,7 +39,7 @@ Model = TypeVar("Model", bound=StrictModel)
 
 def active_preset() -> str:
     """The active preset: environment `CRAG_PRESET`, else the line of `agents/active.toml`."""
-    from_environment = os.environ.get(PRESET_VARIABLE, "").strip()
+    from_environment = read_variable(PRESET_VARIABLE)
     if from_environment:
         return from_environment
     if not ACTIVE_FILE.is_file():  # an installed package
@@ -53,7 +54,13 @@ def active_preset() -> str:
 
 def usual_preset() -> str:
     """The preset of commands if none is named: environment `CRAG_PRESET`, else the one for any laptop."""
-    return os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
+    return read_variable(PRESET_VARIABLE) or DEFAULT_PRESET
+
+
+def inherited_changes() -> list[str]:
+    """The changes to the preset of the environment variable `CRAG_SETTINGS`, one a line."""
+    lines = read_variable(OVERRIDES_VARIABLE).splitlines()
+    return [line.strip() for line in lines if line.strip()]
 
 
 def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:
@@ -69,23 +76,24 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
         preset = active_preset()
     path = preset_file(preset)
     if not path.is_file():
-        is_from_environment = str(preset) == os.environ.get(PRESET_VARIABLE, "").strip()
+        is_from_environment = str(preset) == read_variable(PRESET_VARIABLE)
         origin = f" (of ${PRESET_VARIABLE})" if is_from_environment else ""
         shipped = ", ".join(available_presets())
         raise SettingsError(f"there is no preset {str(preset)!r}{origin}; shipped presets: {shipped}")
 
     if overrides is None:
-        overrides = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+        overrides = inherited_changes()
     return read_settings(Settings, path, overrides, name=path.stem)
 
 
 def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (), **fixed: object) -> Model:
     """The TOML file with the overrides as a settings model; `fixed` are values that files cannot set.
 
+    A relative path begins at the repository in the file, and at the current folder in an override.
     Raises SettingsError: names file, key, the value found and the values allowed, one error a line.
     """
     tables = _read_tables(path)
-    changes = [(line.strip(), parse_override(line)) for line in overrides if line.strip()]
+    changes = [(_shown(line), typed(parse_override(line))) for line in overrides if line.strip()]
     data = apply_changes(tables, [change for _, change in changes])
     try:
         return model.model_validate({**data, **fixed})
@@ -109,9 +117,16 @@ def parse_override(line: str) -> dict[str, Any]:
         return parse_toml(encodable(quoted_override(line)).encode())
     except ValueError as error:
         raise SettingsError(
-            f"the override {line!r} is not a line of TOML ({error}); allowed: KEY=VALUE such as "
+            f"the override {_shown(line, quoted=True)} is not a line of TOML ({error}); allowed: KEY=VALUE such as "
             f"answering.word_limit=20, answering.prompt=basic or knowledge_graph=none"
         ) from None
+
+
+def _shown(change: str, *, quoted: bool = False) -> str:
+    """A change as messages show it: with the environment variable that holds it, which a user may have forgotten."""
+    line = change.strip()
+    origin = f" (of ${OVERRIDES_VARIABLE})" if line in inherited_changes() else ""
+    return f"{repr(line) if quoted else line}{origin}"
 
 
 def _read_tables(path: Path) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from crag.settings.base import StrictModel
+from crag.settings.places import PathOrName
 
 
 class EncoderRouter(StrictModel):
     """Classifiers tuned from a small encoder, with one forward pass each per batch (NEC 2.2)."""
 
     engine: Literal["encoder"]
-    classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    classifiers: Annotated[tuple[PathOrName, ...], Field(min_length=1, strict=False)]
     """Folders written by `crag train router`: names under `models/routers/`, under `crag/weights/routers/` (shipped) or
     in the cache of fetched models. Each predicts one or more of domain, question_type, static_or_dynamic and
     answerable_from."""

@@ -5,7 +5,6 @@ in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>
 """
 
 import hashlib
-import os
 import re
 import time
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
+from crag.core.environment import read_variable
 from crag.core.files import UserError, parse_toml
 from crag.core.places import REPOSITORY, expand_home, home_folder
 
@@ -296,7 +296,7 @@ def load_manifest() -> Manifest:
 
 def cache_folder() -> Path:
     """The cache of fetched models: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
-    configured = os.environ.get("CRAG_MODELS_DIR")
+    configured = read_variable("CRAG_MODELS_DIR")
     if configured:
         return expand_home(configured)
     return home_folder() / ".cache" / "crag-models"

@@ -194,7 +194,7 @@ def needed_folder(
         remedy = f"Train it with: crag data fetch crag && {train}"
     elif kind == "calibration":
         if name.endswith(".json"):
-            paths = (expand_home(name),)
+            paths = (repository / expand_home(name),)
         else:
             paths = (repository / CALIBRATIONS / f"{name}.json", repository / SHIPPED_CALIBRATIONS / f"{name}.json")
         remedy = f"Fit it with: crag train calibrate RUN_DIR --out {name}"
@@ -205,7 +205,8 @@ def needed_folder(
     else:
         paths = (find_custom_model(name) or repository / name,)
         remedy = (
-            "Name a model of crag/weights/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
+            "Name a model of crag/weights/manifest.toml, a folder such as ./NAME, or a model of the hub after: "
+            "hf download OWNER/NAME"
         )
     return NeededFolder(key, kind, name, paths, remedy, _FILES[kind])
 

@@ -45,6 +45,14 @@ def test_an_answer_names_its_sentence_and_page(page: str, capsys: pytest.Capture
     assert printed.err.startswith("loading the models of preset scripted")
 
 
+def test_the_environment_changes_the_preset_as_for_an_evaluation(
+    page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_SETTINGS", CHANGES[0])
+    assert main(["ask", "--pages", page, QUESTION, "--preset", "scripted"]) == 0
+    assert capsys.readouterr().out == PRINTED_ANSWER.format(page)
+
+
 def test_why_shows_the_way_to_the_answer(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", QUESTION, "--pages", page, "--why", "--time", "03/05/2024, 23:18:31 PT", *SCRIPTED]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -29,6 +29,15 @@ def started(body: str) -> subprocess.Popen[str]:
     )
 
 
+def test_a_current_folder_that_is_gone_is_no_traceback(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    program = "import os, sys; os.rmdir(os.getcwd()); from crag.__main__ import main; sys.exit(main(['runs']))"
+    ended = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode in {0, 2}
+
+
 def test_ctrl_c_is_one_line() -> None:
     with started("print('begun', flush=True); time.sleep(60)") as process:
         assert process.stdout is not None

@@ -32,6 +32,17 @@ def test_an_older_folder_stays_where_the_agent_cannot_start(tmp_path: Path) -> N
     assert (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", ["--quiet", "--in-process"])
+def test_an_agent_that_cannot_be_built_is_one_line_and_for_debugging_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "BrokenAgent", option)) == 2
+    told = capsys.readouterr().err
+    fault = "error: agent tests.evaluation.fake_agents:BrokenAgent could not be built: ZeroDivisionError: the planted"
+    assert told.splitlines()[-1].startswith(fault)
+    assert ("Traceback" in told) == (option == "--in-process")
+
+
 def test_a_faulty_file_leaves_no_folder_and_no_older_run_is_lost(tmp_path: Path) -> None:
     data = dataset(tmp_path)
     faulty = tmp_path / "faulty.jsonl.bz2"

@@ -53,12 +53,35 @@ def test_a_cell_may_hold_a_page_and_a_tab_separates_too() -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "delimiter", "line"),
+    [
+        ('query;answer\n"who, or what?";3,5\n', ",", 2),
+        ('"Query" ; "Answer"\n"who, or what?" ; "3,5"\n', ",", 2),
+        ("\nquery\tanswer\nwho, or what?\t3,5\n", ",", 3),
+        ("query|answer\r\nwho, or what?|3,5\r\n", ",", 2),
+        ('query,answer\n"who, or what?","3,5"\n', "\t", 2),
+        ("query;answer\nwho, or what?;3,5\n", "\t", 2),
+        ("\ufeffsep=;\r\nquery;answer\r\nwho, or what?;3,5\r\n", ",", 3),
+        ('sep=,\nquery,answer\n"who, or what?","3,5"\n', "\t", 3),
+    ],
+)
+def test_the_header_tells_what_separates_the_cells(content: str, delimiter: str, line: int) -> None:
+    assert read(content, delimiter=delimiter) == [(line, {"query": "who, or what?", "answer": "3,5"})]
+
+
+def test_another_separator_in_a_header_or_a_cell_changes_nothing() -> None:
+    assert read("query,notes; mine\nwho; when?,a;b\n") == [(2, {"query": "who; when?", "notes; mine": "a;b"})]
+    assert read('query\n"""Up"" ; who?"\n') == [(2, {"query": '"Up" ; who?'})]
+    assert read("query\nwho;when\twhere?\n") == [(2, {"query": "who;when\twhere?"})]
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("Query,Answer,x, answer \n", "q.csv, line 1, column 4: 'answer' names the same column as 'Answer' (column 2)"),
         ("\nx,X\n", "q.csv, line 2, column 2: 'X' names the same column as 'x' (column 1)"),
         ("querry,answer\n", 'q.csv, line 1: the header has no column "query", only querry, answer; by "querry", did'),
-        ("query;answer\n", "only query;answer; its columns seem to be separated by semicolons: save it with commas"),
+        ("querry;answer\n", 'the header has no column "query", only querry, answer; by "querry", did you mean'),
         ("", 'q.csv, line 1: the header has no column "query", only nothing'),
         ("query,answer\nwho?,Lee, Ann\n", "q.csv, line 2: 3 cells, but the header has 2 columns; put quotes"),
         ('query\nq\n"open\nand on\n', "q.csv, line 3: not CSV in UTF-8 (unexpected end of data)"),

@@ -84,16 +84,38 @@ def test_traces_are_optional_and_plain(odd: Callable[..., InProcessWorker]) -> N
 
 
 @pytest.mark.parametrize(
-    ("line", "reported"), [("import no_such_library", "ModuleNotFoundError"), ("None.shape", "AttributeError")]
+    ("code", "cause"),
+    [
+        ("import no_such_library", "ModuleNotFoundError: No module named 'no_such_library' (m.py, line 1)"),
+        ("def f(:\n    pass", "SyntaxError: invalid syntax (m.py, line 1)"),
+        ("class Agent:\n    def __init__(self):\n        {}['url']", "KeyError: 'url' (m.py, line 3, in __init__)"),
+        ("class Agent:\n    def __init__(self, path): pass", "TypeError: Agent.__init__() missing 1 required"),
+        ("def Agent():\n    raise NotImplementedError", "NotImplementedError (m.py, line 2, in Agent)"),
+        ("def Agent():\n    raise ValueError('two\\nlines')", "ValueError: two lines (m.py, line 2, in Agent)"),
+        (
+            "import json\ndef Agent(): json.loads('')",
+            "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (m.py,",
+        ),
+        ("def Agent(): open('/no/such')", "No such file or directory: '/no/such' (m.py, line 1, in Agent)"),
+        ("class E(Exception):\n    def __str__(self): 1 / 0\ndef Agent(): raise E", "E (m.py, line 3, in Agent)"),
+        ("def Agent(): raise ValueError('a' * 1000)", "aaa (m.py, line 1, in Agent)"),
+        ("raise SystemExit('no GPU')", "SystemExit: no GPU (m.py, line 1)"),
+    ],
 )
-def test_what_fails_within_the_agents_module_keeps_its_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reported: str
+def test_an_agent_that_cannot_be_built_is_one_line_with_cause_and_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, cause: str
 ) -> None:
-    name = f"module_with_{reported}"
-    (tmp_path / f"{name}.py").write_text(f"{line}\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(AgentStartError, match=f"(?s)Traceback.*{name}.py.*{line}.*{reported}: "):
-        InProcessWorker(AgentSpec(f"{name}:Agent")).wait_until_ready()
+    (tmp_path / "m.py").write_text(f"{code}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    worker = InProcessWorker(AgentSpec("m.py:Agent"))
+    with pytest.raises(AgentStartError) as caught:
+        worker.wait_until_ready()
+    worker.stop()
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("agent m.py:Agent could not be built: ")
+    assert cause in line
+    assert line.endswith("; --in-process shows the traceback")
+    assert len(line) < 600
 
 
 @pytest.mark.parametrize(

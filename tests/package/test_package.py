@@ -72,7 +72,7 @@ class FakeDocker:
         docker.write_text(
             "#!/usr/bin/env bash\n"
             f"case $1 in info) echo '{runtimes}'; exit ;; --version) echo {name}; exit ;; esac\n"
-            f'printf "%s\\037" "$@" >> "{self.log}"; echo >> "{self.log}"\n'
+            f'printf "%s\\037" "$@" >> "{self.log}"; echo >> "{self.log}"; export -p > "{folder}/environment"\n'
         )
         docker.chmod(0o755)
 
@@ -108,10 +108,31 @@ def test_it_works_without_an_openai_key_and_without_a_gpu(docker: FakeDocker) ->
 
 def test_it_passes_the_evaluator_s_variables_and_shows_no_secret(docker: FakeDocker) -> None:
     keys: Any = {"CRAG_PRESET": "db3_task1", "OPENAI_API_KEY": "secret-value", "EVALUATION_MODEL_NAME": "some-model"}
+    keys |= {"CRAG_SETTINGS": "batch_size=2\nanswering.audit=true", "CRAG_LLM_MODEL": "m"}
     run = docker.run(CRAG_MOCK_API_URL="http://localhost:8000", **keys)[-1]
-    assert "CRAG_MOCK_API_URL=http://host.docker.internal:8000" in environment_of(run)
-    assert keys.keys() <= set(environment_of(run))
+    assert {*keys, "CRAG_MOCK_API_URL"} <= set(environment_of(run))
     assert "host.docker.internal:host-gateway" in run
+    assert not any("secret-value" in word for word in run)
+
+
+@pytest.mark.parametrize("name", ["CRAG_MOCK_API_URL", "CRAG_LLM_URL", "OPENAI_BASE_URL"])
+@pytest.mark.parametrize(
+    ("address", "inside"),
+    [
+        ("http://localhost:8000", "http://host.docker.internal:8000"),
+        ("https://me:secret-value@127.0.0.1/v1", "https://me:secret-value@host.docker.internal/v1"),
+        ("localhost:8080/v1", "host.docker.internal:8080/v1"),
+        ("http://localhost.example:8000/localhost", "http://localhost.example:8000/localhost"),
+        ("https://host/v1?to=//localhost", "https://host/v1?to=//localhost"),
+    ],
+)
+def test_an_address_on_this_machine_is_that_of_the_host_inside(
+    docker: FakeDocker, name: str, address: str, inside: str
+) -> None:
+    variables: Any = {name: address}
+    run = docker.run(**variables)[-1]
+    assert name in environment_of(run)
+    assert f'{name}="{inside}"' in (docker.folder / "environment").read_text()
     assert not any("secret-value" in word for word in run)
 
 

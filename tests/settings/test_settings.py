@@ -1,13 +1,15 @@
 """Presets are data: each loads, and each kind of mistake is reported with file, key and what is allowed."""
 
+import json
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
 from crag.answering.prompts import PROMPTS
+from crag.core.places import REPOSITORY
 from crag.settings import (
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
@@ -153,6 +155,100 @@ def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))
     assert {name for name, prompt in PROMPTS.items() if "$answer" not in prompt.user} == answers
     assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews
+
+
+@pytest.mark.parametrize("written", ["nec", '"nec"', "'nec'", ' "nec" '])
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_a_variable(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.setenv(PRESET_VARIABLE, written)
+    monkeypatch.setenv(OVERRIDES_VARIABLE, '"answering.word_limit=21"')
+    settings = load_settings()
+    assert (settings.name, settings.answering.word_limit) == ("nec", 21)
+
+
+@pytest.mark.parametrize("change", ["batch_size = 99", "batch_size = "])
+def test_a_wrong_change_of_the_environment_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setenv(OVERRIDES_VARIABLE, change)
+    with pytest.raises(SettingsError, match=rf"{change.strip()}'? \(of \$CRAG_SETTINGS\)"):
+        load_settings("cpu")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder outside the repository with something at each path that a change may name."""
+    for name in ("mine/model", "llama", "crag/presets"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "cal.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+VLLM = "language_model={engine='vllm', model='x'}\ntuned=false"
+OPENAI = "language_model={engine='openai'}\ntuned=false"
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "path"),
+    [
+        ([VLLM, "language_model.model=mine/model"], "language_model.model", "HERE/mine/model"),
+        ([VLLM, "language_model.model=./mine/model/"], "language_model.model", "HERE/mine/model"),
+        ([VLLM, "language_model.model=./missing"], "language_model.model", "HERE/missing"),
+        ([VLLM, "language_model.model=../missing"], "language_model.model", "HERE/../missing"),
+        ([VLLM, "language_model.model=~/m"], "language_model.model", "HERE/home/m"),
+        ([VLLM, "language_model.model=/m/x"], "language_model.model", "/m/x"),
+        ([VLLM, "language_model.model=OWNER/NAME"], "language_model.model", "OWNER/NAME"),  # of the hub
+        ([VLLM, "language_model.model=llama"], "language_model.model", "llama"),  # a name of the manifest
+        (["language_model.adapters.kg_writer=mine/model"], "language_model.adapters", {"kg_writer": "HERE/mine/model"}),
+        ([VLLM, "language_model={model='mine/model'}"], "language_model.model", "HERE/mine/model"),
+        # The name that a server gave its model
+        ([OPENAI, "language_model.model=mine/model"], "language_model.model", "mine/model"),
+        ([OPENAI, "language_model.tokenizer=mine/model"], "language_model.tokenizer", "HERE/mine/model"),
+        (["dense_encoder.model=mine/model"], "dense_encoder.model", "HERE/mine/model"),
+        (["cross_encoder.model=mine/model"], "cross_encoder.model", "HERE/mine/model"),
+        (["router.classifiers=['cpu', 'mine/model']"], "router.classifiers", ("cpu", "HERE/mine/model")),
+        (["answering.confidence.model=cal.json"], "answering.confidence.model", "HERE/cal.json"),
+        (["answering.confidence.model=llama"], "answering.confidence.model", "llama"),
+        (["public_data.tables=llama"], "public_data.tables", "HERE/llama"),
+        # What is not here may be in the repository, as examples write it
+        (["knowledge_graph.writer.fixed_examples=crag/graph/writing/fixed"], "knowledge_graph.writer.fixed_examples",
+         "crag/graph/writing/fixed"),
+        (["knowledge_graph.writer.fixed_examples=crag/presets"], "knowledge_graph.writer.fixed_examples",
+         "HERE/crag/presets"),
+    ],
+)  # fmt: skip
+def test_a_path_in_a_change_begins_at_the_current_folder(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, changes: list[str], key: str, path: Any
+) -> None:
+    monkeypatch.setenv("HOME", str(elsewhere / "home"))
+    expected = json.loads(json.dumps(path).replace("HERE/..", str(elsewhere.parent)).replace("HERE", str(elsewhere)))
+    changes = "\n".join(changes).splitlines()
+    value: Any = load_settings("cpu", changes)
+    for part in key.split("."):
+        value = getattr(value, part)
+    assert value == (tuple(expected) if isinstance(expected, list) else expected)
+
+    # As the agent gets them from a command
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "\n".join(changes))
+    assert load_settings("cpu") == load_settings("cpu", changes)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_path_in_a_preset_begins_at_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = 'extends = "cpu"\n[public_data]\ntables = "mine/model"\n'
+    Path("own.toml").write_text(tables, encoding="utf-8")
+    settings = load_settings("own.toml", ["answering.word_limit=20"])
+    assert settings.public_data is not None
+    assert settings.public_data.tables == "mine/model"
+
+    # In the repository itself a change and a file mean the same settings
+    monkeypatch.chdir(REPOSITORY)
+    written, changed = load_settings("db3_task23"), load_settings("db3_task23", [
+        "knowledge_graph.writer.fixed_examples=./crag/graph/writing/fixed/",
+    ])  # fmt: skip
+    assert changed == written
 
 
 def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:

@@ -11,7 +11,6 @@ from crag.commands.command_line import (
     STANDARD_OUTPUT,
     add_preset_arguments,
     command,
-    overrides_of,
     parser_of,
     whole_number,
     write_or_print,
@@ -30,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
     options = _parse(arguments)
 
-    settings = load_settings(options.preset, overrides_of(options))
+    settings = load_settings(options.preset, options.set)
     may_replace = options.resume or options.overwrite
     prints = options.out == STANDARD_OUTPUT
     if options.out.exists() and not (may_replace or prints):

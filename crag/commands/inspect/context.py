@@ -12,7 +12,6 @@ from typing import Any
 from crag.commands.command_line import (
     add_preset_arguments,
     command,
-    overrides_of,
     parser_of,
     whole_number,
     write_or_print,
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
     options = _parse(arguments)
 
-    settings = load_settings(options.preset, overrides_of(options))
+    settings = load_settings(options.preset, options.set)
     rows = list(read_rows(options.dataset, options.limit))
     web = load_web_path(settings)
     try:

@@ -14,7 +14,6 @@ from tqdm import tqdm
 from crag.commands.command_line import (
     add_preset_arguments,
     command,
-    overrides_of,
     parser_of,
     say,
     whole_number,
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
 
     records = read_records(options.source, options.limit)
-    settings = load_settings(options.preset, overrides_of(options))
+    settings = load_settings(options.preset, options.set)
     if settings.router is None:
         raise SettingsError(f"preset {settings.name} has no router")
     model = load_language_model(settings.language_model) if settings.router.engine == "prompt" else None

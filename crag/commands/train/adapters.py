@@ -32,10 +32,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from crag.commands.command_line import argument_type, command, override, overrides_of, parser_of, say
+from crag.commands.command_line import argument_type, command, override, parser_of, say
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
-from crag.settings import Settings, load_settings
+from crag.settings import Settings, inherited_changes, load_settings
 from crag.training.adapters import (
     BASE_PRESETS,
     CHANGES_BY_CONFIG,
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if preset is None:
         raise UserError(f"--config {options.config} makes no {options.name}, only {', '.join(presets)}")
     # With those of the environment, which some steps would read and others not
-    options.set = [*CHANGES_BY_CONFIG[options.config], *overrides_of(options)]
+    options.set = [*CHANGES_BY_CONFIG[options.config], *inherited_changes(), *options.set]
     settings = load_settings(preset, options.set)
     variables = {name: str(value) for name, value in _variables(options, preset, settings).items()}
     # Those of the user come last and win

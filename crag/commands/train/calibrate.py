@@ -62,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = _calibration_path(options.out)
     card = RunCard(path.with_suffix(""))
     judge = make_judge(options.judge)
-    graph_model = ConfidenceModel.load(options.keep_graph) if options.keep_graph else None
+    kept = _typed_calibration(options.keep_graph) if options.keep_graph else None
+    graph_model = ConfidenceModel.load(kept) if kept else None
     questions = _read_questions(options, judge)
 
     fitted = _fit(questions, graph_model, options.runs)
@@ -71,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "trained_on": _describe_training_data(options.runs, judge, questions),
         "cross_validated": metrics,
     }
-    if graph_model:
-        provenance["graph_trained_on"] = _graph_training_data_of(options.keep_graph)
+    if kept:
+        provenance["graph_trained_on"] = _graph_training_data_of(kept)
     write_json(path, fitted.model.model_dump(mode="json") | provenance)
 
     settings = {
@@ -99,6 +100,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _calibration_path(out: str) -> Path:
     """The file of ``--out``; a bare name goes where presets look for it."""
     return Path(out) if out.endswith(".json") else REPOSITORY / CALIBRATIONS / f"{out}.json"
+
+
+def _typed_calibration(name_or_path: str) -> str:
+    """A calibration as presets name it: a path on the command line begins at the current folder."""
+    return str(Path(name_or_path).absolute()) if name_or_path.endswith(".json") else name_or_path
 
 
 def _read_questions(options: argparse.Namespace, judge: Judge) -> list[AskedQuestion]:

@@ -29,8 +29,10 @@ _DEPLOYMENT_VERSION = "2024-10-21"
 _SHORT_LOOPBACK = re.compile(r"127(?:\.\d{1,3}){1,2}")
 """An address such as 127.1, which systems complete."""
 _HIGHEST_PORT = 65_535
-_USUAL_PATHS = ("/v1", "", "/openai/v1", "/api/v1", "/v1beta/openai", "/api")
-"""Where servers have their interface, the most usual first."""
+_USUAL_PATHS = ("/v1", "", "/openai/v1", "/api/v1", "/v1beta/openai", "/api", "/v3", "/engines/v1")
+"""Where servers have their interface, the most usual first: ``/v3`` is OpenVINO's, ``/engines/v1`` Docker's."""
+_ALSO_A_BASE = "/models"
+"""An endpoint, and at Azure's model inference the path of the interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ def parse_address(text: str) -> ServerAddress:
     root = url.copy_with(username=None, password=None, path="/", query=None, fragment=None)
     root_text = str(root).rstrip("/")
     paths = [path] if deployment else _candidate_paths(path)
+    if url.path.rstrip("/").endswith(_ALSO_A_BASE):
+        paths.append(url.path.rstrip("/"))
     return ServerAddress(
         url=root.copy_with(path=path or "/"),
         candidates=tuple(root_text + candidate for candidate in paths),

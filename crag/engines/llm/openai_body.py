@@ -59,6 +59,31 @@ def parse_json(body: str) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
+def is_whole_reply(body: bytes) -> bool:
+    """Whether a body is one JSON value to its end, and not the first of several chunks of an answer.
+
+    Example:
+        >>> is_whole_reply(b'{"choices": [{"message": {"content": "Ida"}}]}')
+        True
+        >>> is_whole_reply(b'{"choices": [{"delta": {"content": "Ida"}, "finish_reason": null}]}')
+        False
+    """
+    try:
+        reply = json.loads(_without_preamble(body.decode()))
+    except (ValueError, RecursionError):
+        return False
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    if not choices:
+        return True
+    choices = choices if isinstance(choices, list) else [choices]
+    return any(_has_ended(choice) for choice in choices if isinstance(choice, dict))
+
+
+def _has_ended(choice: dict[str, Any]) -> bool:
+    # Only a chunk says that there is no reason for an end yet
+    return bool(choice.get("finish_reason", "message" in choice))
+
+
 def unwrap(value: object) -> object:
     """The reply or the error in a list of one, or in an object that a gateway has put around it; else the value.
 

@@ -47,6 +47,10 @@ _QUOTED_VALUE = re.compile(r"[\"']\w{1,40}[\"']\s?:\s?(?:-?\d|true|false|null|\{
 """A parameter as the request has it, which some servers quote; it is not what they complain of."""
 _REFUSED_VALUES = re.compile(r"\bnot support\b[^{}]{0,40}(?P<values>\{[^{}]{1,400}\})", re.IGNORECASE)
 """Values that a server quotes because it refuses them: LiteLLM's "does not support parameters: {'top_p': 1.0}"."""
+_ECHO = re.compile(r"\b(?:input|input_value|value|received|got)[\"'`]?\s?[:=]\s?(?=[\[{])", re.IGNORECASE)
+"""Before a part of the request that a server quotes whole: pydantic's ``'input': {...}``."""
+_SUGGESTION = re.compile(r"\b(?:did|perhaps|maybe|if) you (?:mean|meant)\b[^?.;\n]{0,100}", re.IGNORECASE)
+"""Another name than the one that is refused."""
 _OFFER = re.compile(
     r"\bonly (?:the |these )?(?:following )?(?:parameters|params|fields|keys|properties|arguments)\b"
     r"|\b(?:supported|allowed|permitted|valid|known|available|accepted|recogni[sz]ed)\ "
@@ -76,7 +80,7 @@ _CONTENT_IN_PARTS = re.compile(
 )
 _NO_ROOM = re.compile(r"\boutput limit was reached|\bhigher max_|\bincrease (?:the )?[`'\"]?max_", re.IGNORECASE)
 """OpenAI's answer to a model whose thoughts have used up all tokens."""
-_TEMPLATE_FAULT = re.compile(r"jinja|chat.?template", re.IGNORECASE)
+_TEMPLATE_FAULT = re.compile(r"jinja|chat.?template|\{%", re.IGNORECASE)
 _NO_CHAT = re.compile(
     r"""
       not[ ]a[ ]chat[ ]model
@@ -119,8 +123,8 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
 
     # Of the whole body, as servers say it in different places; the names of what it would take are no complaint.
     refused_values = " ".join(match["values"] for match in _REFUSED_VALUES.finditer(refusal.body))
-    words = f"{refused_values} {_QUOTED_VALUE.sub(' ', refusal.body)}"
-    complaint = _OFFER.split(words)[0]
+    words = f"{refused_values} {_QUOTED_VALUE.sub(' ', _without_echoes(refusal.body))}"
+    complaint = _OFFER.split(_SUGGESTION.sub(" ", words))[0]
     if refusal.parameter:
         complaint = f"{refusal.parameter} {refusal.words}" if refusal.parameter in body else complaint
 
@@ -133,6 +137,31 @@ def find_changes(refusal: RefusedError, body: Body, changed: Collection[Change])
     if not changes and "logprobs" in body and _RARE_PARAMETERS.search(refusal.body):
         changes = [Change.NO_LOG_PROBABILITIES]
     return [change for change in changes if change not in changed]
+
+
+def _without_echoes(text: str) -> str:
+    """The text without the objects and lists of the request in it: a prompt or a grammar may have any words.
+
+    >>> _without_echoes("extra: 'x', 'input': {'grammar': 'stop'}, 'ctx'")
+    "extra: 'x', 'input': , 'ctx'"
+    """
+    parts: list[str] = []
+    start = 0
+    for mark in _ECHO.finditer(text):
+        if mark.start() >= start:
+            parts.append(text[start : mark.end()])
+            start = _end_of_value(text, mark.end())
+    return "".join([*parts, text[start:]])
+
+
+def _end_of_value(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at the start; the text's end without one."""
+    depth = 0
+    for position in range(start, len(text)):
+        depth += (text[position] in "[{") - (text[position] in "]}")
+        if depth == 0:
+            return position + 1
+    return len(text)
 
 
 def _changes_of_parameters(refusal: RefusedError, complaint: str, body: Body) -> list[Change]:

@@ -84,9 +84,11 @@ _TOO_LONG = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _USED_UP = re.compile(
-    r"insufficient.{0,3}(?:quota|balance|funds|credit)|billing|quota.{0,30}exceeded.{0,40}plan|payment|out of credits",
+    r"insufficient.{0,3}(?:quota|balance|funds|credit)|billing|quota.{0,30}exceeded.{0,40}plan|payment|out of credits"
+    r"|\bper[\s-]day\b|\bdaily\b|\bperday\b|余额|欠费|充值",
     re.IGNORECASE,
 )
+"""Money, or a day's share: no pause of seconds helps."""
 _DAY_USED_UP = re.compile(r"RequestsPerDay|TokensPerDay")
 """In the names of Gemini's limits; the pause that stands beside them is that of a minute."""
 _DURATION_PART = re.compile(
@@ -100,7 +102,7 @@ _WAIT = re.compile(
 )
 """As in "try again in 7m12.5s"."""
 _RETRY_DELAY = re.compile(r'"(?:retryDelay|retry_after|estimated_time)"\s?:\s?"?(?P<number>\d{1,6}(?:\.\d{1,9})?)')
-_BARE_MESSAGES = ("message", "msg", "detail", "errors")
+_BARE_MESSAGES = ("message", "msg", "detail", "errors", "error_msg", "error_message")
 _MESSAGE_NAMES = (
     "message", "msg", "detail", "error", "errors", "error_description", "error_message", "error_msg", "status_msg",
     "base_resp", "title", "reason",
@@ -110,9 +112,14 @@ _MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 """In a status that may mean the address or the model: what says that it is the model."""
 _UNKNOWN_MODEL = re.compile(
     r"\b(?:model|deployment)\b.{0,80}\b(?:not (?:found|exist|available|a valid)|unknown|invalid|no longer)"
-    r"|\b(?:no such|unknown|invalid|not a valid|does not have the|no) (?:model|deployment)\b|\bmodel_not_found\b",
+    r"|\b(?:no such|unknown|invalid|not a valid|does not have the|no) (?:model|deployment)\b"
+    r"|\b(?:could not find|unable to access|no router for|no endpoints found for)\b",
     re.IGNORECASE,
 )
+_UNKNOWN_MODEL_CODE = re.compile(
+    r"[\"'](?:model_not_(?:found|available|supported)|(?:unknown|invalid)_model|DeploymentNotFound)[\"']", re.IGNORECASE
+)
+"""In a field of its own, as the words are written for people."""
 
 
 class RefusedError(Exception):
@@ -121,7 +128,7 @@ class RefusedError(Exception):
     def __init__(self, status: int, body: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status = status
-        self.body = body
+        self.body = _without_escapes(body)
         self.headers = headers or {}
 
     @property
@@ -160,7 +167,7 @@ class RefusedError(Exception):
     def is_unknown_model(self) -> bool:
         """Whether the server has no model of the name that was asked for."""
         is_told = self.status in {400, 404} and not is_page(self.body)
-        return is_told and _UNKNOWN_MODEL.search(self.words) is not None
+        return is_told and bool(_UNKNOWN_MODEL.search(self.words) or _UNKNOWN_MODEL_CODE.search(self.body))
 
     @property
     def is_not_here(self) -> bool:
@@ -214,6 +221,16 @@ class RefusedError(Exception):
             return float(delay["number"])
         wait = _WAIT.search(self.body)
         return _read_duration(wait["duration"]) if wait else None
+
+
+def _without_escapes(body: str) -> str:
+    r"""The same JSON with characters as they are; some servers escape each quote and each sign beyond ASCII.
+
+    >>> _without_escapes('{"message": "caf\\u00e9"}')
+    '{"message": "café"}'
+    """
+    value = parse_json(body) if "\\u" in body else None
+    return body if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def read_message(body: str) -> str:

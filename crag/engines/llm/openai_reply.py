@@ -32,8 +32,11 @@ _KINDS_WITHOUT_TEXT = (
 
 _AT_LIMIT = re.compile(r"length|max_?(?:\w{1,12}_)?tokens|token_limit|context_window")
 """In a reason for the end, in small letters and with ``_`` for ``-``."""
-_NO_END = frozenset({"error", "abort", "aborted", "cancelled", "tool_calls", "function_call"})
-"""Reasons after which no text is a fault."""
+_NO_END = re.compile(
+    r"error|abort|cancel|interrupt|time_?out|timed_out|resource|capacity|overload|unavailable|malformed"
+    r"|tool_(?:call|use)|function_call"
+)
+"""In a reason after which no text is a fault, in small letters and with ``_`` for ``-``."""
 _FILTERS = (
     "filter", "safety", "recitation", "prohibited", "blocklist", "blocked", "spii", "guardrail", "sensitive",
     "refusal",
@@ -106,7 +109,7 @@ def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
         text = text.lstrip()
     if text.strip() or choice.has_calls or choice.is_refusal or choice.error:
         return text
-    has_ended = reason not in _NO_END and not _is_at_limit(reason)
+    has_ended = not _is_broken_off(reason) and not _is_at_limit(reason)
     is_short = reply.completion_tokens <= max_tokens
     return final_text(choice.thoughts) if has_ended and is_short else text
 
@@ -114,6 +117,11 @@ def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
 def _is_at_limit(reason: str) -> bool:
     """Whether a reason for the end says that the tokens were used up."""
     return _AT_LIMIT.search(reason.lower().replace("-", "_")) is not None
+
+
+def _is_broken_off(reason: str) -> bool:
+    """Whether a reason for the end says that the model has not ended its turn."""
+    return _NO_END.search(reason.lower().replace("-", "_")) is not None
 
 
 def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
@@ -124,7 +132,7 @@ def _find_fault(choice: "_Choice", text: str, reason: str) -> str | None:
         return None
     if choice.error:
         return f"the server ended with an error: {' '.join(clean(str(choice.error), max_characters=200).split())}"
-    if reason in _NO_END:
+    if _is_broken_off(reason):
         return f"the server ended with finish_reason {str(choice.reason)[:60]!r}"
     return "the model called a tool, of which none was offered, and wrote no text" if choice.has_calls else None
 

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import os
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Iterable
@@ -46,6 +47,8 @@ _LONG_PAUSE = 10.0
 _WANTS_TLS = re.compile(r"HTTP request (?:was sent )?to (?:an )?HTTPS", re.IGNORECASE)
 _NO_HTTP = re.compile(r"without sending a response|illegal (?:request|status) line", re.IGNORECASE)
 """What is said of a server that sends no HTTP, such as one that waits for TLS."""
+_OPENAI_HOST = "openai.com"
+_ACCOUNT_VARIABLES = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
 _SECRET_NAME = re.compile(r"key|token|secret|sig|password|auth|code|credential", re.IGNORECASE)
 """Of a parameter in the address."""
 _SHORTEST_SECRET = 6
@@ -74,6 +77,10 @@ class Server:
 
         if not key.isascii() or not key.isprintable():
             raise EngineUnavailableError(f"the key in {key_variable} has a character that no key has")
+        for name in _ACCOUNT_VARIABLES:
+            value = os.environ.get(name, "")
+            if address.url.host.endswith(_OPENAI_HOST) and not (value.isascii() and value.isprintable()):
+                raise EngineUnavailableError(f"{name} has a character that no header has")
 
         basic = base64.b64encode(f"{address.user}:{address.password}".encode()).decode()
         headers = {"Accept-Encoding": "identity"}
@@ -114,13 +121,17 @@ class Server:
         Raises EngineUnavailableError: the environment names a proxy or certificates that cannot be used.
         """
         seconds = max(0.001, min(deadline.remaining, most_seconds))
-        return openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             **self._client_options,
             base_url=self.base_url,
             max_retries=0,  # `_send_until_answered` repeats
             timeout=openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
             http_client=open_connections(self._proxy, self._certificates),
         )
+        # The library reads both from the environment. They say who pays there, and are nobody else's business.
+        if not self._address.url.host.endswith(_OPENAI_HOST):
+            client.organization = client.project = None
+        return client
 
     # --- messages ----------------------------------------------------------------------------------------------------
 

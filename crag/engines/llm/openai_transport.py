@@ -18,6 +18,7 @@ import openai
 from crag.core.text import without_credentials
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.openai_address import ServerAddress
+from crag.engines.llm.openai_body import is_whole_reply
 
 LARGEST_REPLY = 4_000_000
 """Bytes of a body that are read; an answer with log-probabilities has some 200 a token, a streamed one 600."""
@@ -30,6 +31,8 @@ _NOT_READ = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
 """Encodings that are not read here."""
 _STREAM_END = re.compile(r"(?:\A|[\r\n])data: {0,3}\[DONE\]")
 _LONGEST_END = 20
+_MOST_TRIALS = 200
+"""To read a reply before its end: a server that sends single bytes would cost as many times the whole reply."""
 _STAYS_A_POST = {301: 308, 302: 307}
 """Redirects after which a client would ask with GET, without the question -> those that keep the method."""
 _OWN_KEY_HEADER = "api-key"
@@ -76,6 +79,10 @@ def find_proxy(address: ServerAddress) -> Proxy | None:
     proxy = Proxy(url, next((name for name in names if os.environ.get(name)), "the system's settings"))
 
     scheme = url.partition("://")[0].lower()
+    try:
+        httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise EngineUnavailableError(f"{proxy} cannot be used: it is not an address ({error})") from None
     around = f"NO_PROXY={address.url.host} goes around it"
     if scheme not in _PROXY_SCHEMES:
         raise EngineUnavailableError(f"{proxy} cannot be used: its kind {scheme!r} is not known; {around}")
@@ -171,14 +178,15 @@ class _Unpacker:
 class _BoundedStream(httpx2.AsyncByteStream):
     """The first `LARGEST_REPLY` bytes of a body, which may be endless or become so when unpacked.
 
-    An event stream ends with its last event, though the server keeps the connection open. A connection that breaks off
-    behind a whole JSON value is no fault.
+    An event stream ends with its last event, and a JSON value where it is whole, though the server keeps the connection
+    open. A connection that breaks off behind a whole JSON value is no fault.
     """
 
     def __init__(self, stream: Any, packings: int) -> None:  # noqa: ANN401 - the declared type covers other clients
         self._stream = stream
         self._unpackers = [_Unpacker() for _ in range(packings)]
         self._received = bytearray()
+        self._trials = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
@@ -187,10 +195,12 @@ class _BoundedStream(httpx2.AsyncByteStream):
                 part = self._unpack(chunk, remaining)[:remaining]
                 self._received += part
                 yield part
-                if len(part) >= remaining or self._has_last_event(len(part)):
+                if len(part) >= remaining or self._has_last_event(len(part)) or self._has_ended():
                     return
         except (httpx2.RemoteProtocolError, httpx2.ReadError):
-            if not self._is_whole():
+            # Of a stream without the marks of one the first chunk may be all that has come
+            is_chunk = b'"delta"' in self._received and not is_whole_reply(bytes(self._received))
+            if is_chunk or not _is_json(bytes(self._received)):
                 raise
 
     def _unpack(self, chunk: bytes, max_bytes: int) -> bytes:
@@ -205,15 +215,23 @@ class _BoundedStream(httpx2.AsyncByteStream):
         start = max(0, len(self._received) - length - _LONGEST_END)
         return _STREAM_END.search(self._received[start:].decode("latin-1")) is not None
 
-    def _is_whole(self) -> bool:
-        try:
-            json.loads(self._received)
-        except (ValueError, RecursionError):
+    def _has_ended(self) -> bool:
+        """Whether a whole reply has come: looked at where it may have ended, but not after each of many bytes."""
+        if self._trials == _MOST_TRIALS or not self._received[-100:].rstrip().endswith((b"}", b"]")):
             return False
-        return True
+        self._trials += 1
+        return is_whole_reply(bytes(self._received))
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class _SaidInstead(httpx2.AsyncByteStream):

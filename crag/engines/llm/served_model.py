@@ -16,6 +16,7 @@ from crag.core.text import clean
 from crag.engines.llm.base import EngineUnavailableError
 from crag.engines.llm.configured_server import configured_key, configured_url
 from crag.engines.llm.openai_address import ServerAddress, parse_address
+from crag.engines.llm.openai_body import is_whole_reply
 from crag.engines.llm.openai_models import read_entries
 from crag.engines.llm.openai_transport import find_proxy, read_certificates
 from crag.settings import OpenAIEngine
@@ -205,6 +206,9 @@ def _get(client: httpx2.Client, path: str) -> str:
             body += chunk
             if len(body) > LARGEST_REPLY or deadline.expired:
                 return ""
+            # As the engine does: the end of the connection may never come
+            if body.endswith((b"}", b"]")) and is_whole_reply(body):
+                break
     return body.decode("utf-8", errors="replace")
 
 

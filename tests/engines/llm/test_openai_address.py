@@ -46,6 +46,11 @@ def test_other_places_are_tried_after_the_given_one() -> None:
         "http://host",
     )
     assert "http://host/v1beta/openai" in parse_address("http://host/v1beta").candidates
+    assert parse_address("https://host/models/chat/completions").candidates[0] == "https://host/models"
+    # An endpoint of most servers, and the place of the interface at one
+    assert parse_address("https://host/models").candidates[0] == "https://host/v1"
+    assert "https://host/models" in parse_address("https://host/models/").candidates
+    assert {"http://host:1/v3", "http://host:1/engines/v1"} < set(parse_address("host:1").candidates)
 
 
 def test_a_deployment_names_the_model_and_has_a_version() -> None:

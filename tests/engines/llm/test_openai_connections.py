@@ -1,5 +1,6 @@
 """What happens on the way to a server: broken, open and moved connections, keys, certificates."""
 
+import gzip
 import json
 import re
 import shutil
@@ -17,7 +18,13 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from crag.core.deadline import Deadline
-from crag.engines.llm import EngineUnavailableError, GenerationRequest, LanguageModelDiedError, Message
+from crag.engines.llm import (
+    EngineUnavailableError,
+    GenerationRequest,
+    LanguageModelDiedError,
+    Message,
+    describe_served_model,
+)
 from crag.engines.llm.openai_engine import OpenAILanguageModel
 from crag.settings import OpenAIEngine
 
@@ -113,6 +120,54 @@ def test_an_event_stream_ends_with_its_last_event_though_the_connection_stays_op
         assert ask(f"http://{host}/v1") == "Ida Larsen"
 
 
+ENDED = json.dumps({"choices": [{"message": {"content": "Ida Larsen"}, "finish_reason": "stop"}]}).encode()
+BROKEN = json.dumps({"error": {"message": "no such model", "code": 404}}).encode()
+LINES = b"".join(
+    b'{"choices": [{"delta": {"content": "%s"}, "finish_reason": %s}]}\n' % part
+    for part in ((b"Ida ", b"null"), (b"Larsen", b'"stop"'))
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (JSON_HEAD + CHUNKED + chunk(ENDED), "Ida Larsen"),  # the chunk without length never comes
+        (JSON_HEAD + CHUNKED + chunk(ENDED[:30]) + chunk(ENDED[30:50]) + chunk(ENDED[50:]), "Ida Larsen"),
+        (JSON_HEAD + b"\r\n" + ENDED, "Ida Larsen"),  # neither length nor chunks
+        (JSON_HEAD + b"Content-Length: 9999\r\n\r\n" + ENDED, "Ida Larsen"),
+        (JSON_HEAD + CHUNKED + chunk(REPLY) + chunk(b"\n"), "Ida Larsen"),
+        (JSON_HEAD + CHUNKED + chunk(b"\n\n") + chunk(b": busy\n\n") + chunk(ENDED), "Ida Larsen"),
+        (JSON_HEAD + CHUNKED + chunk("\ufeff".encode() + ENDED), "Ida Larsen"),
+        (JSON_HEAD + b"Content-Encoding: gzip\r\n" + CHUNKED + chunk(gzip.compress(ENDED)), "Ida Larsen"),
+        (b"HTTP/1.1 404 Not Found\r\n" + CHUNKED + chunk(BROKEN), "no such model"),
+        (JSON_HEAD + CHUNKED + chunk(b'{"detail": "no such model"}'), "no such model"),
+    ],
+)
+def test_a_whole_reply_is_used_though_the_connection_stays_open(reply: bytes, said: str) -> None:
+    with serve_bytes(reply, stays_open=True) as host:
+        assert said in ask(f"http://{host}/v1")
+
+
+def test_a_list_of_models_is_read_though_the_connection_stays_open() -> None:
+    listing = b'{"data": [{"id": "m", "max_model_len": 4096}]}'
+    with serve_bytes(JSON_HEAD + CHUNKED + chunk(listing), stays_open=True) as host:
+        model = model_at(f"http://{host}/v1", model="")
+        model.warm_up()
+        assert describe_served_model(OpenAIEngine(engine="openai", base_url=f"http://{host}/v1")) == (
+            f"m at http://{host}/v1, context 4096"
+        )
+
+
+@pytest.mark.parametrize(
+    ("count", "end", "said"),
+    [(2, b"0\r\n\r\n", "Ida Larsen"), (2, b"", "breaks off its replies"), (1, b"", "breaks off its replies")],
+)
+def test_the_first_of_several_lines_is_no_whole_reply(count: int, end: bytes, said: str) -> None:
+    chunks = b"".join(map(chunk, LINES.splitlines(keepends=True)[:count]))
+    with serve_bytes(JSON_HEAD + CHUNKED + chunks + end) as host:
+        assert said in ask(f"http://{host}/v1")
+
+
 def test_a_server_with_one_thread_gets_each_request_on_a_connection_of_its_own() -> None:
     """It would wait for more on the first, and others for it."""
     reply = JSON_HEAD + b"Content-Length: %d\r\n\r\n" % len(REPLY) + REPLY
@@ -200,7 +255,17 @@ def test_a_path_of_which_a_server_knows_nothing_is_not_the_interface(server: HTT
     assert ask(server.url_for("/llm")) == "Ida Larsen"
 
 
-@pytest.mark.parametrize("written", ["Bearer k-123456", '"k-123456"', "Authorization: Bearer k-123456", " k-123456\n"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Bearer k-123456",
+        '"k-123456"',
+        "Authorization: Bearer k-123456",
+        " k-123456\n",
+        "x-api-key: k-123456",
+        "'Bearer k-123456'",
+    ],
+)
 def test_a_key_is_read_as_people_write_it(server: HTTPServer, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("CRAG_TEST_KEY", written)
     server.expect_request("/v1/chat/completions", headers={"Authorization": "Bearer k-123456"}).respond_with_data(REPLY)
@@ -241,3 +306,41 @@ def test_without_a_variable_the_address_itself_is_named(server: HTTPServer) -> N
     assert ": name the address that ends before" in (generation.error or "")
     with pytest.raises(EngineUnavailableError, match="start it, or name its address"):
         model_at("http://127.0.0.1:9/v1", base_url_variable="").warm_up()
+
+
+@pytest.mark.parametrize("account", ["org-of-another-service", "“org”", "org\n"])
+def test_an_account_of_openai_is_told_to_nobody_else(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, account: str
+) -> None:
+    seen: list[str] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(str(request.headers))
+        return Response(REPLY)
+
+    server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, account)
+    assert ask(server.url_for("/v1")) == "Ida Larsen"
+    assert "openai-" not in seen[0].lower()
+
+    if not account.startswith("org-"):
+        with pytest.raises(EngineUnavailableError, match="OPENAI_ORG_ID has a character that no header has"):
+            model_at("https://api.openai.com/v1")
+
+
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_address_and_model(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    def answer(request: Request) -> Response:
+        names.append(request.get_json()["model"])
+        return Response(REPLY)
+
+    server.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    monkeypatch.setenv("CRAG_TEST_URL", f'"{server.url_for("/v1")}"')
+    monkeypatch.setenv("CRAG_LLM_MODEL", "'small'")
+    settings = OpenAIEngine(engine="openai", base_url_variable="CRAG_TEST_URL")
+    (generation,) = OpenAILanguageModel(settings).generate([ASKED], Deadline(600))
+    assert (generation.text, names) == ("Ida Larsen", ["small"])

@@ -146,6 +146,12 @@ REFUSALS: list[tuple[int, str, Callable[[dict[str, Any]], bool], str]] = [
      has_limit, RENAMED),
     (400, '{"error": {"message": "enable_thinking must be false for calls without a stream"}}',
      lambda body: body.get("enable_thinking") is not False, "switched off"),
+    (400, '{"error": "Unrecognized argument: stop. Did you mean `stream`?"}', lambda body: "stop" in body,
+     "stop strings"),
+    (400, '{"message": "\\u0027stop\\u0027 is not taken \\u2013 leave it out"}', lambda body: "stop" in body,
+     "stop strings"),
+    (200, '{"error_code": 3, "error_msg": "the role of first message must be user"}', has_system, "role system"),
+    (500, "Value is not callable: null at row 1, column 72: {% for message in messages %}", has_system, "role system"),
 ]  # fmt: skip
 
 
@@ -181,6 +187,26 @@ def test_a_server_that_refuses_some_parameters_without_a_name_loses_the_rare_one
     bodies = serve(server, lambda body, _: Response(words, 404) if "logprobs" in body else None)
     assert ask_one(server, replace(ASKED, with_log_probability=True)).text == "Ida Larsen"
     assert len(bodies) == 2
+
+
+GRAMMAR = 'start: "stop" | "temperature" | "top_p" | "roles must alternate"'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        json.dumps(
+            {"detail": [{"loc": ["body", "structured_outputs"], "msg": "Extra", "input": {"grammar": GRAMMAR}}]}
+        ),
+        json.dumps({"message": f"[{{'loc': 'structured_outputs', 'input': {{'grammar': {GRAMMAR!r}}}, 'ctx': {{}}}}]"}),
+        json.dumps({"error": {"message": f"no field 'structured_outputs', value: {{'grammar': {GRAMMAR!r}"}}),  # cut
+    ],
+)
+def test_the_parts_of_a_request_that_a_server_quotes_are_no_complaint(server: HTTPServer, words: str) -> None:
+    bodies = serve(server, lambda body, _: Response(words, 400) if "structured_outputs" in body else None)
+    assert ask_one(server, replace(ASKED, grammar=GRAMMAR)).text == "Ida Larsen"
+    assert bodies[0].keys() - bodies[1].keys() == {"structured_outputs"}
+    assert bodies[1]["messages"] == bodies[0]["messages"]
 
 
 def test_a_server_that_only_says_what_it_takes_gets_nothing_else(server: HTTPServer) -> None:
@@ -227,6 +253,12 @@ def test_a_prompt_that_is_too_long_is_told_at_once_and_changes_nothing(
         (404, '{"object": "error", "message": "The model `m` does not exist.", "code": 404}'),
         (404, '{"error": {"message": "model \'m\' not found"}}'),
         (400, '{"error": {"message": "m is not a valid model ID"}}'),
+        (404, '{"error": {"message": "No models loaded.", "param": "model", "code": "model_not_found"}}'),
+        (400, '{"error": "could not find real modelID for m"}'),
+        (404, '{"error": "no router for requested model"}'),
+        (404, '{"error": {"message": "Unable to access model m.", "code": "model_not_available"}}'),
+        (404, '{"error": {"message": "No endpoints found for m.", "code": 404}}'),
+        (400, '{"error": {"message": "\'m\' is not served by any provider", "code": "model_not_supported"}}'),
     ],
 )
 def test_an_unknown_model_is_told_with_those_that_there_are(server: HTTPServer, status: int, words: str) -> None:
@@ -296,6 +328,9 @@ REMAINING = [
     (501, "not here", "status 501: not here", 1),
     (429, "your quota is used up: see billing", "status 429", 1),
     (429, '{"message": "Please retry in 7s", "quotaId": "GenerateRequestsPerDayPerProject"}', "status 429", 1),
+    (429, '{"error": {"message": "Rate limit exceeded: free-models-per-day.", "code": 429}}', "status 429: Rate", 1),
+    (429, "you have used up your daily allocation", "status 429: you have", 1),
+    (429, json.dumps({"error": {"message": "余额不足"}}), "status 429: 余额不足", 1),
     (502, "<html><title>Bad gateway</title></html>", "status 502: a web page: Bad gateway", 3),
     (200, '{"error": {"message": "no memory", "code": 500}}', "status 500: no memory", 3),
     (500, '{"error": {"message": "more system memory is needed"}}', "status 500: more system memory", 3),
@@ -811,6 +846,11 @@ def test_a_server_on_this_machine_is_asked_directly(
     ("proxy", "said"),
     [
         ("socks4://me:pass-word@127.0.0.1:9", r"the proxy socks4://127\.0\.0\.1:9 of HTTP_PROXY cannot be used"),
+        (
+            "http://me:pass-word@proxy:port",
+            r"the proxy http://proxy:port of HTTP_PROXY cannot be used: it is not an ad",
+        ),
+        ("http://[::1", r"the proxy http://\[::1 of HTTP_PROXY cannot be used: it is not an address"),
         (
             "http://me:pass-word@127.0.0.1:9",
             r"asked through the proxy http://127\.0\.0\.1:9 of HTTP_PROXY; NO_PROXY=10\.",

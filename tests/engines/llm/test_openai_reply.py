@@ -104,6 +104,11 @@ def test_a_text_behind_a_mark_that_the_server_overlooked_is_found() -> None:
         ({"finish_reason": "error", "error": {"message": "provider failed"}}, "provider failed"),
         ({"finish_reason": "tool_calls"}, "tool_calls"),
         ({"finish_reason": "abort"}, "abort"),
+        *(
+            ({"finish_reason": reason}, reason)
+            for reason in ("network_error", "insufficient_system_resource", "canceled", "MALFORMED_FUNCTION_CALL")
+        ),
+        ({"finish_reason": "timeout", "message": {"content": None, "reasoning": "Hm"}}, "timeout"),
         ({"finish_reason": "stop", "message": {"content": None, "tool_calls": [{"id": "1"}]}}, "called a tool"),
         ({"finish_reason": "stop", "message": {"content": "", "function_call": {"name": "f"}}}, "called a tool"),
     ],
