@@ -48,7 +48,7 @@ def test_the_page_has_both_scores_what_the_difference_is_and_a_markdown_block(pa
     assert lines[2] == "| | A | B | B - A | 95 % interval | p |"
     assert lines[4].startswith("| score | +0.042 | +0.917 | +0.875 | [")
     assert "24 of 24 questions flipped: 23 became right, 1 were right before." in lines
-    assert "Changed: `set` from `None` to `a=|1`." in lines
+    assert "Changed: `set` from `-` to `a=|1`." in lines
 
 
 def test_axe_has_no_complaint(browser: Any, axe: str, page: Path) -> None:
