@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError
+from crag.core.files import DatasetError, Record
 from crag.core.progress import batches_with_progress
 from crag.core.queries import parse_query_time
 from crag.evaluation.datasets import read_records, with_query_time
@@ -192,12 +192,31 @@ def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, A
 
     Raises DatasetError: a row cannot be read or lacks a field.
     """
-    records = [with_query_time(record) for record in read_records(path)]
-    for record in records:
-        for name in (*LABEL_FIELDS, *also):
-            if name not in record.data:
-                raise DatasetError(f'{record.place}: field "{name}" is missing')
-    return [record.data for record in records if record.data["verified"]]
+    labels = [read_label(record, also) for record in read_records(path)]
+    return [label for label in labels if label["verified"]]
+
+
+def read_label(record: Record, also: Sequence[str] = ()) -> dict[str, Any]:
+    """A line with the fields of `LABEL_FIELDS` and `also`, its time in CRAG's form. Raises DatasetError."""
+    for name in (*LABEL_FIELDS, *also):
+        if name not in record.data:
+            raise DatasetError(f'{record.place}: field "{name}" is missing')
+    return with_query_time(record).data
+
+
+def labelled_by_calls(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, Any]:
+    """The row with the outcome of its own calls as its labelled values: None if they return nothing."""
+    last_of_groups = [group[-1] for group in _groups(outcome.results)]
+    values: list[Any] = [list(result.values) for result in last_of_groups]
+    if row["domain"] == Domain.OPEN:
+        values = [value for values_of_group in values for value in values_of_group]
+    elif len(values) == 1:
+        (values,) = values
+
+    is_sorted = any(re.match(r"(ALL )?sort\(", result.call) for result in last_of_groups)
+    frame = {"table": row["domain"], "sort": is_sorted, "filters": [], "aggregate": None, "select": None}
+    has_values = any(result.values for result in outcome.results)
+    return {**row, "frame": frame, "kg_values": values if has_values else None}
 
 
 def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:

@@ -4,15 +4,39 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
 
 from crag.benchmarks.common import Row, group_by_label, markdown_table
+from crag.benchmarks.kg_execution import read_label
+from crag.evaluation.datasets import read_records
 from crag.evaluation.metrics import wilson_interval
+from crag.training.api_pairs.pairs import pair_of
 from crag.web.ranking import round_robin
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
 
 Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
+
+
+def questions_with_calls(path: Path) -> list[Row]:
+    """Questions and their calls: rows of `kg_execution.labelled_questions`, and rows without `kg_values`.
+
+    Those need only query, domain and calls, as rows to tune on do (`crag.training.api_pairs`): what their calls return
+    are the right values. Raises DatasetError: a row cannot be read or lacks a field.
+    """
+    rows: list[Row] = []
+    for record in read_records(path):
+        if "kg_values" in record.data:
+            label = read_label(record)
+            if label["verified"]:
+                rows.append(label)
+            continue
+
+        pair = pair_of(record)
+        answerable = bool(pair.program.statements)
+        rows.append(pair.model_dump(mode="json") | {"answerable": answerable})
+    return rows
 
 
 def stratified(rows: Sequence[Row], limit: int) -> list[Row]:

@@ -31,8 +31,12 @@ retrieve = [{{ method = "bm25", top_k = 4 }}]
 """
 
 
+def release(title: str) -> str:
+    return f'get_movie("{title}")["release_date"]'
+
+
 def film(title: str, released: str) -> dict[str, Any]:
-    calls = [f'get_movie("{title}")["release_date"]']
+    calls = [release(title)]
     asked = {"query": f"when did {title} come out?", "query_time": "02/28/2024, 09:31:30 ET", "domain": "movie"}
     return asked | {"calls": calls, "kg_values": [released], "frame": FRAME, "answerable": True, "verified": True}
 
@@ -80,6 +84,35 @@ def test_shares_have_intervals(bench: Bench, capsys: pytest.CaptureFixture[str])
     assert [cell.partition(" ")[0] for cell in cells[4:6]] == ["1.000", "0.667"]
 
 
+def own(question: str, *calls: str, domain: str = "movie") -> dict[str, Any]:
+    return {"query": question, "domain": domain, "calls": list(calls)}
+
+
+@pytest.mark.parametrize(
+    ("row", "written", "expected"),
+    [
+        (
+            own("when?", 'get_movie("the red kite")["release_date"]'),
+            'get_movie("The Red Kite")["release_date"]',
+            "1.000",
+        ),
+        (own("when?", 'get_movie("the red kite")["release_date"]'), 'get_movie("blue door")["release_date"]', "0.000"),
+        (own("when?", 'get_movie("not there")["release_date"]'), 'get_movie("Not There")["release_date"]', "1.000"),
+        (own("when?", 'get_movie("not there")["release_date"]'), 'get_movie("nor there")["release_date"]', "0.000"),
+        (own("when?", 'get_movie("not there")["release_date"]'), "None", "0.000"),
+        (own("who is tall?", "None"), "None", "1.000"),
+        (own("who is tall?", "None"), release("blue door"), "0.000"),
+    ],
+)
+def test_rows_to_tune_on_are_measured_by_what_their_calls_return(
+    bench: Bench, capsys: pytest.CaptureFixture[str], row: dict[str, Any], written: str, expected: str
+) -> None:
+    write(bench.questions, [row])
+    assert bench.run(f"{json.dumps(row['query'])} = {json.dumps(written)}") == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| all")]
+    assert line.split("|")[4].split()[0] == expected
+
+
 def test_no_example_asks_for_what_a_held_out_fold_asks_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     banks: list[list[Example]] = []
 
@@ -102,6 +135,9 @@ def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.Captur
         assert bench.run("", *arguments) == 2
         return capsys.readouterr().err
 
-    del (row := film("the red kite", "1999-05-01"))["kg_values"]
+    del (row := film("the red kite", "1999-05-01"))["frame"]
     write(bench.questions, [film("blue door", "1950"), row])
-    assert f'{bench.questions}, line 2: field "kg_values" is missing' in complaint()
+    assert f'{bench.questions}, line 2: field "frame" is missing' in complaint()
+
+    write(bench.questions, [{"query": "who?", "domain": "movie", "calls": ["get_movie("]}])
+    assert f'{bench.questions}, line 1: field "calls": ' in complaint()

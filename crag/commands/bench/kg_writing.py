@@ -2,11 +2,12 @@
 
     crag bench kg-writing --questions FILE [--preset cpu] [--limit 60] [--set KEY=VALUE]
 
-The rows are those of `crag bench kg-execution`. It prints shares by domain, with 95 % intervals in percent:
+The rows are those of `crag bench kg-execution`, or your own with query, domain and calls, as for `crag train adapters
+kg_writer`: their values are what the calls return. It prints shares by domain, with 95 % intervals in percent:
 
 parses    the output can be read;
-values    the executed program gives the labelled values (`kg_execution.values_agree`); for a question that the graph
-          cannot answer: the program is None;
+values    the executed program gives the labelled values (`kg_execution.values_agree`), or, if your calls return
+          nothing, is the labelled one; for a question that the graph cannot answer: the program is None;
 none      of the questions that the graph cannot answer, those whose program is None;
 over-none of the questions that it can answer, those whose program is None;
 domain    the right domain was chosen (without --use-domain);
@@ -19,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.benchmarks.common import UNHURRIED_SECONDS, Row
-from crag.benchmarks.kg_execution import labelled_questions, open_graph, run_rows, values_agree
-from crag.benchmarks.kg_writing import Judged, shares, stratified
+from crag.benchmarks.kg_execution import labelled_by_calls, open_graph, run_rows, values_agree
+from crag.benchmarks.kg_writing import Judged, questions_with_calls, shares, stratified
 from crag.commands.bench.kg_execution import add_graph_source_arguments
 from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import add_preset_arguments, argument_type, command, parser_of, whole_number
@@ -28,9 +29,10 @@ from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
 from crag.engines.llm import LanguageModelDiedError
 from crag.graph.executor import ProgramResult
-from crag.graph.language import Program, render
+from crag.graph.language import Program, parse, render
 from crag.graph.schema import Domain
 from crag.graph.writing import Example, load_bank
+from crag.graph.writing.question_form import domain_and_calls
 from crag.graph.writing.writer import CallRequest, WrittenCalls
 from crag.mock_api import GraphError
 from crag.settings import load_settings
@@ -43,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
     options = _parse(arguments)
     settings = load_settings(options.preset, options.set)
-    rows = labelled_questions(options.questions)
+    rows = questions_with_calls(options.questions)
     if options.limit:
         rows = stratified(rows, options.limit)
 
@@ -124,7 +126,15 @@ def _judge(
 
     with open_graph(options.data, options.kg_url) as address:
         outcomes = run_rows(tasks, address)
-    return [_verdicts(*triple) for triple in zip(rows, written, outcomes, strict=True)]
+        labelled = _with_values(rows, address)
+    return [_verdicts(*triple) for triple in zip(labelled, written, outcomes, strict=True)]
+
+
+def _with_values(rows: Sequence[Row], address: str) -> list[Row]:
+    """The rows, those without values with what their own calls return."""
+    without_values = [row for row in rows if "kg_values" not in row]
+    outcomes = iter(run_rows(without_values, address))
+    return [row if "kg_values" in row else labelled_by_calls(row, next(outcomes)) for row in rows]
 
 
 def _verdicts(row: Row, calls: WrittenCalls, outcome: ProgramResult) -> Judged:
@@ -132,10 +142,23 @@ def _verdicts(row: Row, calls: WrittenCalls, outcome: ProgramResult) -> Judged:
     is_none = calls.program is not None and not calls.program.statements
     # An empty program is wrong for an answerable question, even if that has no values.
     is_answered_as_labelled = is_readable and bool(outcome.results) == row["answerable"]
+    if row["answerable"] and row["kg_values"] is None:
+        has_values = _is_labelled_program(row, calls)
+    else:
+        has_values = is_answered_as_labelled and values_agree(row, outcome)
     return {
         "parses": is_readable,
-        "values": is_answered_as_labelled and values_agree(row, outcome),
+        "values": has_values,
         "over-none" if row["answerable"] else "none": is_none,
         "domain": calls.domain == row["domain"],
         "repaired": calls.repaired,
     }
+
+
+def _is_labelled_program(row: Row, calls: WrittenCalls) -> bool:
+    """Whether the program is the labelled one, but for upper and lower case."""
+    if calls.program is None:
+        return False
+    domain = Domain(row["domain"])
+    labelled = domain_and_calls(domain, parse("\n".join(row["calls"]), domain))
+    return domain_and_calls(calls.domain, calls.program) == labelled
