@@ -4,10 +4,11 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from crag.text.matching.letters import without_marks
 from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, SMALL_NUMBER_WORDS, TENS_WORDS
+from crag.text.roman_numbers import read_roman
 
 
 def words(text: str) -> list[str]:
@@ -46,7 +47,6 @@ _ROMAN_NUMERAL = re.compile(
     """,
     re.VERBOSE,
 )
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 # --- spellings with one meaning ---------------------------------------------------------------------------------------
 _PLAIN_MARKS = str.maketrans({
@@ -193,15 +193,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def _roman_in_digits(token: str) -> str:
     """As "iii" -> "3", up to 89; single letters stay unchanged."""
-    if not _ROMAN_NUMERAL.fullmatch(token):
-        return token
-
-    values = [_ROMAN_DIGITS[letter] for letter in token]
-    total = values[-1]
-    for value, following in pairwise(values):
-        # In "iv" the smaller digit comes first and is subtracted.
-        total += -value if value < following else value
-    return str(total)
+    return str(read_roman(token)) if _ROMAN_NUMERAL.fullmatch(token) else token
 
 
 def stem(token: str) -> str:
