@@ -66,6 +66,11 @@ class Call:
     count: bool = False
     take: Take = None
 
+    def arguments_of(self, parameter_count: int) -> list[Argument]:
+        """One argument for each parameter of the table, also for those that the call leaves out at its end: None."""
+        omitted = parameter_count - len(self.arguments)
+        return [*self.arguments, *[None] * omitted]
+
 
 @dataclass(frozen=True, slots=True)
 class Sort:
@@ -132,12 +137,11 @@ def _render_statement(statement: Statement) -> str:
 
 
 def _render_call_arguments(call: Call) -> str:
-    arguments = [_render_argument(argument) for argument in call.arguments]
-    if call.conditions:
-        # Conditions come after all arguments.
-        arguments += [_NOTHING] * (_parameter_count(call.table) - len(arguments))
-        arguments.append(_render_conditions(call.conditions))
-    return ",".join(arguments)
+    if not call.conditions:
+        return ",".join(map(_render_argument, call.arguments))
+    # Conditions come after all arguments.
+    arguments = call.arguments_of(_parameter_count(call.table))
+    return ",".join([*map(_render_argument, arguments), _render_conditions(call.conditions)])
 
 
 def _render_sort_arguments(sort: Sort) -> str:
