@@ -357,7 +357,7 @@ def shared_rows(
 
     # "The members of both bands": the entries that their lists have in common
     column = table.column(select) if select is not None else None
-    if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
+    if column is not None and column.type.is_list:
         return [_row_of_shared_entries(groups, column.name)]
     return list(groups)
 

@@ -71,11 +71,7 @@ def verbalise(
     elif len(taken) > 1:
         text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
-        text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
-        # The model should know that this row is one of several
-        unsaid_count = len(rows) - 1
-        if unsaid_count > 0 and selection.table.take != "all":
-            text += f" ({unsaid_count:,} more {speaker.noun} match.)"
+        text = speaker.say_one(rows, taken[0], key)
 
     if len(text) <= MAX_CHARACTERS:
         return text
@@ -119,6 +115,15 @@ class _Speaker:
         self._conditions = [condition for condition in conditions if condition not in says_won]
 
     # ---- one row
+
+    def say_one(self, rows: Sequence[Row], taken: Row, key: str | None) -> str:
+        """The value or the record of the one row that was taken, and how many others match."""
+        text = self.say_value(taken, key) if key is not None else self.say_record(taken)
+        # The model should know that this row is one of several
+        unsaid_count = len(rows) - 1
+        if unsaid_count > 0 and self._table.take != "all":
+            text += f" ({unsaid_count:,} more {self.noun} match.)"
+        return text
 
     def say_value(self, row: Row, key: str) -> str:
         """One value with its record."""
@@ -186,7 +191,7 @@ class _Speaker:
         """A number and what it counts."""
         # The entries of a list are counted, or else the rows.
         column = self._table.columns.get(key) if key is not None else None
-        list_key = key if column is not None and column.type in {Type.TEXTS, Type.YEARS} else None
+        list_key = key if column is not None and column.type.is_list else None
         noun = key_in_words(self._table, list_key) if list_key is not None else self.noun
 
         number = format_number(count) if isinstance(count, int | float) else str(count)
