@@ -168,7 +168,7 @@ class Comparer:
         return test
 
 
-# ---- comparisons
+# --- comparisons ------------------------------------------------------------------------------------------------------
 
 
 def _text_test(column: Column | None, operator: Operator, expected: str) -> _ValueTest:
@@ -239,7 +239,7 @@ def _sort_value(cell: Cell, kind: Type) -> float | str:
     return normalise_name(str(cell))
 
 
-# ---- flags, numbers, days and years
+# --- flags, numbers, days and years -----------------------------------------------------------------------------------
 
 
 def means_true(expected: str) -> bool:
@@ -326,7 +326,7 @@ def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
     return range(lowest, highest + 1) if is_limited else None
 
 
-# ---- what several names share
+# --- what several names share -----------------------------------------------------------------------------------------
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
 """What films share, and what people share."""

@@ -60,7 +60,7 @@ TOTAL = re.compile(r"\b(?:total|combined|altogether|cumulative(?:ly)?|overall|su
 AVERAGE = re.compile(r"\b(?:average|mean)\b")
 WHICH = re.compile(r"\b(?:which|what|who|whose)\b")
 
-# Words of games
+# --- words of games ---------------------------------------------------------------------------------------------------
 
 WIN = re.compile(r"\b(?:wins?|won|winning|winners?|victor(?:y|ies|ious)|triumph(?:s|ed)?)\b")
 LOSS = re.compile(
@@ -189,7 +189,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(r"(?<![\w@])" + r"\W+".join(escaped_words) + r"(?!\w)")
 
 
-# ---- rows that the question means
+# --- rows that the question means -------------------------------------------------------------------------------------
 
 
 def meant_rows(

@@ -134,7 +134,7 @@ class ProgramRun:
         )
         return self._failure
 
-    # ---- the three kinds of statement
+    # --- the three kinds of statement ---------------------------------------------------------------------------------
 
     def _run_call(self, call: Call, call_text: str, following: Sequence[Statement]) -> Result:
         table = self._schema.tables[call.table]
@@ -219,7 +219,7 @@ class ProgramRun:
             text=text,
         )
 
-    # ---- the selected key, or the number of rows
+    # --- the selected key, or the number of rows ----------------------------------------------------------------------
 
     def _select(self, selection: Selection, statement: Call | Sort, call_text: str) -> Result:
         """Select the key or count the rows, remember them for the next statement, and put them into sentences."""
@@ -308,7 +308,7 @@ class ProgramRun:
         )
         return self._select(inner_selection, inner_statement, call_text)
 
-    # ---- the rows of a call
+    # --- the rows of a call -------------------------------------------------------------------------------------------
 
     def _fetch_groups(
         self,

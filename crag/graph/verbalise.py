@@ -114,7 +114,7 @@ class _Speaker:
         self.noun = "Oscar wins" if says_won else table.noun
         self._conditions = [condition for condition in conditions if condition not in says_won]
 
-    # ---- one row
+    # --- one row ------------------------------------------------------------------------------------------------------
 
     def say_one(self, rows: Sequence[Row], taken: Row, key: str | None) -> str:
         """The value or the record of the one row that was taken, and how many others match."""
@@ -154,7 +154,7 @@ class _Speaker:
         subject = self._subject(row)
         return f"{subject}: {details}." if details else f"{subject} is known, without details."
 
-    # ---- many rows
+    # --- many rows ----------------------------------------------------------------------------------------------------
 
     def say_many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
@@ -238,7 +238,7 @@ class _Speaker:
         tally = ", ".join(parts)
         return f"Of {len(games)} games {games[0].entity} {tally}. {totals} "
 
-    # ---- parts of sentences
+    # --- parts of sentences -------------------------------------------------------------------------------------------
 
     def where_clause(self, rows: Sequence[Row]) -> str:
         """The conditions in words, except those in the entity's name: "the 2012 Academy Awards"."""
@@ -354,7 +354,7 @@ class _Speaker:
         titles = {row.cells.get("title"), row.cells.get("movie_name")}
         return is_listed and row.cells[key] not in titles
 
-    # ---- what identifies a row
+    # --- what identifies a row ----------------------------------------------------------------------------------------
 
     def _subject(self, row: Row, without: str | None = None) -> str:
         """The subject of a sentence about a row: "Jaws (1975)", "ABC on 2024-02-28"."""

@@ -25,7 +25,7 @@ _END_OF_HEAD_NOUN = re.compile(r" of | to |,")
 """What ends the head noun of a label: "dividends" in "dividends of the company"."""
 
 
-# ---- values
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def readable(value: Cell, column: Column | None = None) -> str:
@@ -118,7 +118,7 @@ def is_worth_saying(value: Cell) -> bool:
     return not (isinstance(value, tuple) and isinstance(value[0], Row))
 
 
-# ---- keys
+# --- keys -------------------------------------------------------------------------------------------------------------
 
 
 def key_in_words(table: Table, key: str) -> str:

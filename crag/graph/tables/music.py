@@ -50,7 +50,7 @@ _MAX_RANKS = 40
 _BILLBOARD_KEYS = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 
 
-# ---- artists and songs
+# --- artists and songs ------------------------------------------------------------------------------------------------
 
 
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -123,7 +123,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
     return tuple(rows)
 
 
-# ---- Grammy Awards
+# --- Grammy Awards ----------------------------------------------------------------------------------------------------
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -195,7 +195,7 @@ def _grammy_year(context: LookupContext, query: TableQuery) -> int:
     return span.first.year
 
 
-# ---- the Billboard chart
+# --- the Billboard chart ----------------------------------------------------------------------------------------------
 
 
 def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -257,7 +257,7 @@ def _chart_day(context: LookupContext, expression: str | None) -> str | None:
     return day.isoformat()
 
 
-# ---- names and keys
+# --- names and keys ---------------------------------------------------------------------------------------------------
 
 
 def _find(
