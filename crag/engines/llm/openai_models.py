@@ -16,10 +16,14 @@ _NO_CHAT = re.compile(
 _CHAT_USE = re.compile(r"chat|completion|generatecontent|text-generation|text-to-text|conversation", re.IGNORECASE)
 """Uses of a model that writes text, in the words of several services."""
 _USES = ("task", "endpoints", "capabilities", "supportedGenerationMethods")
+"""Fields of an entry that say what the model is for."""
 _LISTS = ("data", "models", "result", "results", "items", "model_list", "model_names")
+"""Fields of a reply that may hold the list."""
 _NAMES = ("id", "name", "model", "model_name", "model_id", "key")
+"""Fields of an entry that may hold the name."""
 _NO_CHAT_TYPES = frozenset({"embedding", "embeddings", "reranker", "rerank", "audio", "image", "moderation"})
 _MOST_NAMED = 20
+"""Models that a message names; the others are counted."""
 
 
 def is_listing(text: str) -> bool:
