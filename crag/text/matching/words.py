@@ -4,7 +4,8 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
+
+from rapidfuzz.distance import Prefix
 
 from crag.text.matching.letters import without_marks
 from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, SMALL_NUMBER_WORDS, TENS_WORDS
@@ -12,7 +13,11 @@ from crag.text.roman_numbers import read_roman
 
 
 def words(text: str) -> list[str]:
-    """The words of a word list."""
+    """The words of a string: a long list of them reads better so than in quotes.
+
+    >>> words("won win")
+    ['won', 'win']
+    """
     return text.split()
 
 
@@ -225,7 +230,7 @@ def alike(first: str, second: str) -> bool:
     if not (first.isalpha() and second.isalpha()):
         return False
 
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
+    common = Prefix.similarity(shorter, longer)
     if common >= _STEM_CHARACTERS and len(longer) - common <= _LONGEST_ENDING:
         return True
     return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _TYPO_RATIO
