@@ -23,7 +23,7 @@ _MOST_DIGITS = 15
 _LARGEST_YEAR = 9999
 _WORDS_FOR_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 """What a condition on a flag may say; any other word means false."""
-_NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
+_COMPARED_AS_NUMBERS = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
     Operator.EQ: comparisons.eq,
     Operator.NEQ: comparisons.ne,
@@ -60,7 +60,7 @@ class Comparer:
         """The rows sorted by a key; ties by release date, rows without the key last."""
         column = self.table.column(key)
         name = column.name if column else key
-        kind = column.type if column else Type.TEXT
+        value_type = column.type if column else Type.TEXT
 
         with_key: list[Row] = []
         without_key: list[Row] = []
@@ -71,7 +71,7 @@ class Comparer:
                 with_key.append(row)
 
         def sort_key(row: Row) -> tuple[float | str, str]:
-            value = _sort_value(row.cells.get(name), kind)
+            value = _sort_value(row.cells.get(name), value_type)
             release_date = str(row.cells.get("release_date") or "")
             return value, release_date
 
@@ -131,16 +131,16 @@ class Comparer:
         return test
 
     def _value_test(self, column: Column | None, operator: Operator, expected: str) -> _ValueTest:
-        kind = column.type if column else Type.TEXT
-        if kind is Type.DATE:
+        value_type = column.type if column else Type.TEXT
+        if value_type is Type.DATE:
             return self._date_test(operator, expected)
-        if kind is Type.FLAG:
+        if value_type is Type.FLAG:
             flag = means_true(expected)
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
         # A value without a number, such as "unknown", is compared as text
-        number = as_number(expected) if kind in _NUMERIC else None
+        number = as_number(expected) if value_type in _COMPARED_AS_NUMBERS else None
         if number is not None:
             return lambda cell: _compare(as_number(cell), operator, number)
         return _text_test(column, operator, expected)
@@ -225,16 +225,16 @@ def _compare_cells(left: Cell, operator: Operator, right: Cell) -> bool:
     return _compare(left_value, operator, right_value)
 
 
-def _sort_value(cell: Cell, kind: Type) -> float | str:
+def _sort_value(cell: Cell, value_type: Type) -> float | str:
     """The sort key of a cell: numbers as numbers, dates and text as text, the first item of a list."""
     if isinstance(cell, tuple):
         first = cell[0] if cell else None
         cell = None if isinstance(first, Row) else first
 
-    if kind in _NUMERIC:
+    if value_type in _COMPARED_AS_NUMBERS:
         number = as_number(cell)
         return float("-inf") if number is None else number
-    if kind is Type.DATE:
+    if value_type is Type.DATE:
         return str(cell)
     return normalise_name(str(cell))
 

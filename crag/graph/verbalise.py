@@ -292,7 +292,7 @@ class _Speaker:
         """Sum, average, lowest and highest value, as far as they make sense for the kind of number."""
         column = self._table.columns.get(key)
         # A rank is a number in form only: a sum or average of ranks means nothing
-        if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
+        if column is None or not column.type.is_number or column.kind is NumberKind.RANK:
             return ""
 
         cell_numbers = [cell_number(row.cells.get(key)) for row in rows]

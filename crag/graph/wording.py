@@ -60,16 +60,16 @@ def _readable_value(value: Value, column: Column | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
 
-    kind = column.type if column is not None else Type.TEXT
-    if kind in {Type.YEAR, Type.YEARS}:
+    value_type = column.type if column is not None else Type.TEXT
+    if value_type in {Type.YEAR, Type.YEARS}:
         return str(value)
 
     # A number in a column of text stays text: "1917" is a title.
-    is_numeric = isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY}
+    is_numeric = isinstance(value, int | float) or value_type.is_number
     number = cell_number(value) if is_numeric else None
     if number is None:
         return _code_in_words(str(value), column.name if column is not None else "")
-    if kind is Type.MONEY:
+    if value_type is Type.MONEY:
         return format_money(number)
 
     text = format_number(number)

@@ -42,6 +42,11 @@ class Type(enum.StrEnum):
     ROWS = "rows"  # rows of another table
 
     @property
+    def is_number(self) -> bool:
+        """Whether a cell holds a number to compute with, such as dollars; a year is none."""
+        return self in {Type.NUMBER, Type.MONEY}
+
+    @property
     def is_list(self) -> bool:
         """Whether a cell holds several texts or years; rows of another table are no such list."""
         return self in {Type.TEXTS, Type.YEARS}
