@@ -58,8 +58,8 @@ def answer_kind(features: Mapping[str, float]) -> str:
 def holds_answer(answer_words: Sequence[str], text: str) -> bool:
     """Whether a text has all these words, in any order; never for no words.
 
-    Example:
-        holds_answer(["carter"], "Jimmy Carter won.")  # True
+    >>> holds_answer(["carter"], "Jimmy Carter won.")
+    True
     """
     return share(answer_words, text) == 1.0
 

@@ -303,7 +303,10 @@ def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
     """The whole numbers, such as years or ranks, that the conditions on a key allow; None if nothing limits them.
 
     A table asks the server only for these. Conditions with `*` or another key are left out: they are checked on the
-    rows. Example: ge(year,"2010") and le(year,"2012") allow range(2010, 2013).
+    rows.
+
+    >>> allowed_numbers([Condition(Operator.GE, "year", "2010"), Condition(Operator.LE, "year", "2012")], "year")
+    range(2010, 2013)
     """
     lowest = 0
     highest = _LARGEST_YEAR

@@ -31,8 +31,10 @@ _END_OF_HEAD_NOUN = re.compile(r" of | to |,")
 def readable(value: Cell, column: Column | None = None) -> str:
     """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words.
 
-    Examples: 1234567 of a money column is "$1,234,567"; ("Drama", "History") is "Drama and History"; "XE" of a country
-    column is "Europe (XE)"; None is "unknown".
+    1234567 of a money column is "$1,234,567"; "XE" of a country column is "Europe (XE)".
+
+    >>> readable(("Drama", "History", "War")), readable(1234567), readable(None)
+    ('Drama, History and War', '1,234,567', 'unknown')
     """
     if not isinstance(value, tuple):
         return _readable_value(value, column)

@@ -72,8 +72,8 @@ def read_entries(text: str) -> list[Any] | None:
 
     An entry is a JSON object, or a name alone. None for anything else than a list.
 
-    Example:
-        read_entries('["small", {"id": "large"}, {}]')  # ["small", {"id": "large"}]
+    >>> read_entries('["small", {"id": "large"}, {}]')
+    ['small', {'id': 'large'}]
     """
     listing = parse_json(text)
     if isinstance(listing, dict):

@@ -225,9 +225,8 @@ class RefusedError(Exception):
 def read_message(body: str) -> str:
     """The message in the body of an error, in one line of at most 200 characters; the body's beginning if it has none.
 
-    Example:
-        >>> read_message('{"error": {"message": "no such model", "code": 404}}')
-        'no such model'
+    >>> read_message('{"error": {"message": "no such model", "code": 404}}')
+    'no such model'
     """
     message = _find_message(_inner_error(_error_object(body)))
     if message is None and is_page(body):

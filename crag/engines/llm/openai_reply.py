@@ -156,9 +156,8 @@ def _validate(value: object) -> "_Reply":
 def _join_parts(value: object) -> object:
     """The text of a content in parts, without those of thoughts and tools; a number as text; other values as they are.
 
-    Example:
-        >>> _join_parts([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Ida"}, " Larsen"])
-        'Ida Larsen'
+    >>> _join_parts([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Ida"}, " Larsen"])
+    'Ida Larsen'
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

@@ -76,9 +76,8 @@ def describe_listed_model(listing: str, name: str) -> str | None:
 
     None if the list cannot be read or has neither this model nor only one.
 
-    Example:
-        >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
-        'small, context 4096'
+    >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
+    'small, context 4096'
     """
     models = _read_models(listing)
     if models is None:

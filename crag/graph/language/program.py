@@ -109,9 +109,8 @@ _PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORE
 def render(program: Program) -> str:
     """The canonical text, which `crag.graph.language.parse` reads back as an equal program; one statement a line.
 
-    Example::
-
-        render(Program((Call("get_movie", ("jaws",), select="length"),)))  # get_movie("jaws")["length"]
+    >>> render(Program((Call("get_movie", ("jaws",), select="length"),)))
+    'get_movie("jaws")["length"]'
     """
     lines = [_render_statement(statement) for statement in program.statements]
     return "\n".join(lines) or _NOTHING

@@ -172,7 +172,8 @@ class Schema:
 def load_schema(domain: Domain | str) -> Schema:
     """The schema of a domain. Raises ValueError: there is no such domain.
 
-    Example: ``load_schema("movie").tables["get_movie"].columns["length"].unit`` is "minutes".
+    >>> load_schema("movie").tables["get_movie"].columns["length"].unit
+    'minutes'
     """
     domain = Domain(domain)
     path = FOLDER / f"{domain}.toml"
