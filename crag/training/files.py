@@ -34,11 +34,10 @@ RowT = TypeVar("RowT")
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
-    `exact_turns` is as in `GenerationRequest`.
-    `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
-    `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't
-    know".
-    `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
+    `exact_turns` is as in `GenerationRequest`. `groups` are the example's entities, most important first (see
+    `crag.training.folds`), `source` is its origin. `query` and `answers` (the best one first) are for a judge: the
+    completion may be another text, such as "i don't know". `split` is the question's split in CRAG, None if it was made
+    up. `place` is where it was read, for messages.
     """
 
     completion: str
