@@ -1,4 +1,4 @@
-"""Filters and sorts rows."""
+"""Filters and sorts rows by the conditions of a statement, and finds the rows that several names share."""
 
 import operator as comparisons
 import re

@@ -1,4 +1,4 @@
-"""A count as the number of a list shows it, in the formats of Word (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
+"""Writes a count as the number of a list item, in the formats of Word (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
 
 import re
 from collections.abc import Callable, Mapping

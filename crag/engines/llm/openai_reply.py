@@ -1,4 +1,4 @@
-"""Reads what an OpenAI-compatible server sends: untrusted bytes of one reply, or its list of models."""
+"""Reads the reply of an OpenAI-compatible server to a request: untrusted bytes, in the forms that servers send."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""One server: its address and key, what was learned of it, and the patience that it needs."""
+"""Sends requests to one server: with its key, in the form that it takes, and with the patience that it needs."""
 
 import asyncio
 import base64
