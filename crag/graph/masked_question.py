@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from crag.graph.language import Average, Call, Program
+from crag.graph.language import Average, Call, Program, names_in
 from crag.graph.results import Row
 from crag.graph.schema import Domain, load_schema
 from crag.text.matching import contains_words, normalise_name
@@ -171,12 +171,8 @@ def _called_names(domain: Domain, program: Program) -> Iterator[str]:
 def _entity_names(domain: Domain, call: Call) -> Iterator[str]:
     parameters = load_schema(domain).tables[call.table].parameters
     for argument, parameter in zip(call.arguments, parameters, strict=False):
-        if not parameter.kind.is_entity:
-            continue
-        if isinstance(argument, str):
-            yield argument
-        elif isinstance(argument, tuple):
-            yield from argument
+        if parameter.kind.is_entity:
+            yield from names_in(argument)
 
 
 def _name_pattern(name: str) -> re.Pattern[str]:

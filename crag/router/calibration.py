@@ -1,5 +1,6 @@
 """Calibrated probabilities: mixes two classifiers so that 0.8 is right eight times in ten, and measures it."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,28 +62,12 @@ def fit_mixing_weights(
     from scipy.optimize import minimize
 
     parts = [part for part in (encoder, ngrams) if part is not None]
-    rows = np.arange(len(classes))  # with `classes`: each question's true class
-
-    def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
-        weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
-        mixture = log_softmax(sum(weighted_parts))
-        loss = float(-mixture[rows, classes].mean())
-
-        # The derivative: the part's expected log-probability under the mixture, less that of the true class.
-        mixture_probabilities = np.exp(mixture)
-        gradient = []
-        for part in parts:
-            expected = (mixture_probabilities * part).sum(axis=1)
-            difference = expected - part[rows, classes]
-            gradient.append(float(difference.mean()))
-        return loss, np.array(gradient)
-
     start = np.full(len(parts), 1.0 / len(parts))
     bounds = [(0.0, 20.0)] * len(parts)
     result = minimize(
-        loss_and_gradient,
+        _loss_and_gradient,
         start,
+        args=(parts, classes),
         jac=True,  # the function returns the gradient too
         bounds=bounds,
         method="L-BFGS-B",
@@ -94,6 +79,27 @@ def fit_mixing_weights(
         encoder=fitted[0] if encoder is not None else 0.0,
         ngrams=fitted[-1] if ngrams is not None else 0.0,
     )
+
+
+def _loss_and_gradient(
+    weights: NDArray[np.float64],
+    parts: Sequence[LogProbabilities],
+    classes: NDArray[np.int64],
+) -> tuple[float, NDArray[np.float64]]:
+    """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
+    weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
+    mixture = log_softmax(sum(weighted_parts))
+    rows = np.arange(len(classes))  # with `classes`: each question's true class
+    loss = float(-mixture[rows, classes].mean())
+
+    # The derivative: the part's expected log-probability under the mixture, less that of the true class.
+    mixture_probabilities = np.exp(mixture)
+    gradient = []
+    for part in parts:
+        expected = (mixture_probabilities * part).sum(axis=1)
+        difference = expected - part[rows, classes]
+        gradient.append(float(difference.mean()))
+    return loss, np.array(gradient)
 
 
 def expected_calibration_error(

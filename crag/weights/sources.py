@@ -207,17 +207,22 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
         metadata = _get(f"{registry}/{quote(part.package, safe='@')}/{part.version}")
         # The registry says where the archive is: another host, for some mirrors of npm
         address = str(metadata.json()["dist"]["tarball"])
-        with _get(address, stream=True) as response, archive.open("wb") as out:
-            for chunk in response.iter_content(1 << 20):
-                out.write(chunk)
-                if out.tell() > LARGEST_PACKAGE:
-                    break
+        _save(address, archive)
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
 
     # Outside the `try`: this error is ours, and needs no translation
     if archive.stat().st_size > LARGEST_PACKAGE:
         raise FetchError(f"it has more than {LARGEST_PACKAGE:,} bytes")
+
+
+def _save(address: str, archive: Path) -> None:
+    """Write a package to a file; of one that is too large only the beginning, a little more than `LARGEST_PACKAGE`."""
+    with _get(address, stream=True) as response, archive.open("wb") as out:
+        for chunk in response.iter_content(1 << 20):
+            out.write(chunk)
+            if out.tell() > LARGEST_PACKAGE:
+                return
 
 
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}

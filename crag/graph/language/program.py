@@ -38,6 +38,17 @@ Argument = str | tuple[str, ...] | Previous | None
 """An argument of a call: one name or date, several names that must all match, `*`, or None for "any"."""
 
 
+def names_in(argument: Argument) -> tuple[str, ...]:
+    """The names in an argument, one or several; none in `*` and None.
+
+    >>> names_in("jaws"), names_in(("heat", "ronin")), names_in(None)
+    (('jaws',), ('heat', 'ronin'), ())
+    """
+    if isinstance(argument, str):
+        return (argument,)
+    return argument if isinstance(argument, tuple) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`operator(key, value)`; the value is a string, another key or `*` (any of the previous values)."""
