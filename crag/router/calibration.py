@@ -10,7 +10,7 @@ LogProbabilities = NDArray[np.float64]
 """Log-probabilities of shape (questions, classes)."""
 
 RELIABILITY_BINS = 10
-"""Default number of bins of equal width for the expected calibration error."""
+"""Bins of equal width for the expected calibration error."""
 
 
 class MixingWeights(NamedTuple):
@@ -105,24 +105,23 @@ def _loss_and_gradient(
 def expected_calibration_error(
     probabilities: NDArray[np.floating[Any]],
     classes: NDArray[np.int64],
-    bins: int = RELIABILITY_BINS,
 ) -> float:
     """The mean distance between the predicted class's probability and its accuracy.
 
-    Questions are sorted into `bins` of equal width by that probability (a bin includes its upper end). Each bin's
+    Questions are sorted into bins of equal width by that probability (a bin includes its upper end). Each bin's
     distance between mean probability and accuracy is weighted by its share of the questions (Naeini et al. 2015).
     """
     top_probability = probabilities.max(axis=1)
     is_right = probabilities.argmax(axis=1) == classes
 
     # Rounded up, less one: a bin includes its upper end. Only a probability of 0 would be below the first bin.
-    upper_ends = np.ceil(top_probability * bins).astype(np.int64)
-    bin_numbers = np.clip(upper_ends - 1, 0, bins - 1)
+    upper_ends = np.ceil(top_probability * RELIABILITY_BINS).astype(np.int64)
+    bin_numbers = np.clip(upper_ends - 1, 0, RELIABILITY_BINS - 1)
 
     # The sum of a bin is its size times its distance, so the bins are weighted by their sizes already.
     excess = top_probability - is_right
     total = 0.0
-    for number in range(bins):
+    for number in range(RELIABILITY_BINS):
         in_bin = bin_numbers == number
         total += abs(excess[in_bin].sum())
     return float(total / max(1, len(classes)))
