@@ -36,7 +36,8 @@ def mix_log_probabilities(
 ) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
-    A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
+    A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling"). Raises ValueError: both
+    parts are absent.
     """
     if encoder is not None and ngrams is not None:
         mixture = weights.encoder * encoder + weights.ngrams * ngrams

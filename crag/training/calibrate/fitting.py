@@ -196,7 +196,7 @@ class Calibration(NamedTuple):
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples."""
+    """Fit P(correct) to kinds of answers with enough examples. Raises NothingLearnedError: no kind has enough."""
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
     rows = _answer_rows(questions)
     kinds = [answer_kind(row.features) for row in rows]
