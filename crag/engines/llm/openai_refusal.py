@@ -105,12 +105,11 @@ _WAIT = re.compile(
 """As in "try again in 7m12.5s"."""
 _RETRY_DELAY = re.compile(r'"(?:retryDelay|retry_after|estimated_time)"\s?:\s?"?(?P<number>\d{1,6}(?:\.\d{1,9})?)')
 _BARE_MESSAGES = ("message", "msg", "detail", "errors")
-"""Fields of an error that stands in the body itself, not in an object of its own."""
 _MESSAGE_NAMES = (
     "message", "msg", "detail", "error", "errors", "error_description", "error_message", "error_msg", "status_msg",
     "base_resp", "title", "reason",
 )  # fmt: skip
-"""Fields with the words of an error, the most telling first."""
+"""Fields with the words of an error, the most telling first; `_BARE_MESSAGES` of one that has no object of its own."""
 _TITLE = re.compile(r"<title[^<>]{0,80}>(?P<text>[^<]{1,200})", re.IGNORECASE)
 _MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 """In a status that may mean the address or the model: what says that it is the model."""
