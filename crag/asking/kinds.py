@@ -39,6 +39,8 @@ class Kind(enum.StrEnum):
     JSON_LINES = "jsonl"
     MAIL = "e-mail"
     """Also a mailbox, and a page that was saved with its pictures as one file."""
+    XML = "xml"
+    """A feed, data or a document; no page."""
     PLAIN_TEXT = "text"
     MARKUP_OR_TEXT = "html or text"
     """Its text tells which of the two."""
@@ -48,9 +50,11 @@ OFFICE_KINDS = frozenset({Kind.WORD, Kind.WORKBOOK, Kind.SLIDES})
 
 _BY_SUFFIX = {
     ".md": Kind.MARKDOWN, ".markdown": Kind.MARKDOWN, ".mdown": Kind.MARKDOWN, ".mkd": Kind.MARKDOWN,
-    ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE,
-    ".json": Kind.JSON, ".geojson": Kind.JSON, ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
+    ".csv": Kind.TABLE, ".tsv": Kind.TABLE, ".tab": Kind.TABLE, ".psv": Kind.TABLE,
+    ".json": Kind.JSON, ".geojson": Kind.JSON, ".ipynb": Kind.JSON,
+    ".jsonl": Kind.JSON_LINES, ".ndjson": Kind.JSON_LINES,
     ".eml": Kind.MAIL, ".mbox": Kind.MAIL, ".mht": Kind.MAIL, ".mhtml": Kind.MAIL,
+    ".xml": Kind.XML, ".rss": Kind.XML, ".atom": Kind.XML, ".opml": Kind.XML,
     ".txt": Kind.PLAIN_TEXT, ".text": Kind.PLAIN_TEXT, ".log": Kind.PLAIN_TEXT,
 }  # fmt: skip
 _BY_MEDIA_TYPE = {
@@ -61,6 +65,10 @@ _BY_MEDIA_TYPE = {
     "application/geo+json": Kind.JSON,
     "application/x-ndjson": Kind.JSON_LINES,
     "application/jsonl": Kind.JSON_LINES,
+    "application/xml": Kind.XML,
+    "text/xml": Kind.XML,
+    "application/rss+xml": Kind.XML,
+    "application/atom+xml": Kind.XML,
     "message/rfc822": Kind.MAIL,
     "application/mbox": Kind.MAIL,
     "multipart/related": Kind.MAIL,
@@ -110,6 +118,8 @@ _FLAT_OPEN_DOCUMENT = re.compile(
 _MEDIA_TYPES = {"application/vnd.oasis.opendocument": Kind.OPEN_DOCUMENT, "application/epub+zip": Kind.E_BOOK}
 """Beginning of the media type that an archive names in its first file -> its kind."""
 _OFFICE_REMEDIES = {"Word": "DOCX", "Excel": "XLSX", "PowerPoint": "PPTX"}
+_FEED = re.compile(r"<(?:rss|feed|rdf:RDF)\b")
+_PAGE_OF_XML = re.compile(r"<(?:!doctype\s+)?(?:[a-z]{1,10}:)?(?:html|svg)\b", re.IGNORECASE)
 _MAIL_FIELD = re.compile(r"[A-Za-z-]{1,60}:|[ \t]")
 """Begins a line at the head of a message: a field, or one that goes on."""
 
@@ -155,6 +165,8 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
     if beginning.startswith("<?xml") and _FLAT_OPEN_DOCUMENT.search(beginning):
         return Kind.OPEN_DOCUMENT
     suffix = Path(location).suffix.lower()
+    if _FEED.match(beginning) or (beginning.startswith("<?xml") and not _PAGE_OF_XML.search(beginning)):
+        return Kind.XML
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type)
     return kind or (Kind.MAIL if _is_mail(beginning) else Kind.MARKUP_OR_TEXT)
 

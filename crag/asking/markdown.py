@@ -7,12 +7,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crag.asking.front_matter import split_front_matter
+from crag.asking.grid_tables import draw_grids_as_bars
 
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
 _LINK_TAG = re.compile(r"</?a(?:\s[^<>]*)?>")
 """Links go and their text stays: a page full of links would be taken for a menu."""
+_SOURCE = re.compile(r"""(?:(?<=[\w.,;:!?)%”"])(?<!\b[A-Z])|(?<=\d</a>))<a\s[^<>]*>(\d{1,3})</a>""")
+"""A link whose words are a number, directly behind what it is the source of."""
 _FOOTNOTE_MARK = re.compile(
     r"""
       <sup \s class="footnote-ref"> .{0,200}? </sup>
@@ -46,14 +49,16 @@ def convert_markdown(text: str) -> Converted:
     from mdit_py_plugins.dollarmath import dollarmath_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
+    from crag.asking.markdown_tables import table_rows_plugin
+
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    for plugin in (footnote_plugin, deflist_plugin):
+    for plugin in (footnote_plugin, deflist_plugin, table_rows_plugin):
         parser.use(plugin)
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_write_formula)
     parser.inline.ruler.before("link", "wiki_link", _read_wiki_link)
 
     fields, body = split_front_matter("\n".join(text.splitlines()))
-    body = _ALERT.sub(_write_alert, body)
+    body = draw_grids_as_bars(_ALERT.sub(_write_alert, body))
     title = fields.pop("title", "")
     tokens = parser.parse(body)
     for token, following in pairwise(tokens):
@@ -92,8 +97,8 @@ def _write_formula(formula: str, _: Mapping[str, Any]) -> str:
 
 
 def without_links(markup: str) -> str:
-    """HTML without the tags of its links."""
-    return _LINK_TAG.sub("", markup)
+    """HTML without the tags of its links. The number of a source stays apart: ``5,000 [1]``."""
+    return _LINK_TAG.sub("", _SOURCE.sub(r" [\1]", markup))
 
 
 def without_tags(markup: str) -> str:

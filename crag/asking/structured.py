@@ -2,8 +2,9 @@
 
 import html
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
@@ -17,6 +18,10 @@ MOST_CELLS_OF_A_VALUE = 20
 """In a larger table, for each cell that is filled."""
 SENTENCE_CHARACTERS = 40
 """The items of a list are a paragraph each if one has this length; shorter ones share a line."""
+
+
+_NUMBER = re.compile(r"[-+]?\d{1,400}(?:\.\d{0,400})?(?:[eE][-+]?\d{1,9})?")
+"""As JSON writes it."""
 
 
 class JsonText(NamedTuple):
@@ -75,53 +80,125 @@ def _to_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def to_rows(value: Json) -> list[Row] | None:
-    """A list of objects as rows, the names of their values first; None for other JSON.
+    """JSON that is a table as rows, the names of its columns first if it has some; None for other JSON.
 
-    Objects that have hardly a name in common are no table: its blank cells would be millions.
+    That is a list of objects, a list of equally long lists, or an object with columns: ``{"name": ["Ines", "Rolf"],
+    "age": [41, 39]}``, also as pandas writes them (``{"name": {"0": "Ines", "1": "Rolf"}, ...}``).
     """
-    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+    if isinstance(value, Mapping):
+        return _rows_of_columns(value)
+    if not isinstance(value, list):
         return None
-    cells_of_items = list(map(_cells, value))
+    return _rows_of_objects(value) if _are_objects(value) else _rows_of_lists(value)
+
+
+def _are_objects(items: Sequence[Json]) -> TypeGuard[Sequence[Mapping[str, Json]]]:
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
+
+
+def _rows_of_objects(items: Sequence[Mapping[str, Json]]) -> list[Row] | None:
+    """Objects as rows, unless they have hardly a name in common: the blank cells would be millions."""
+    cells_of_items = list(map(_cells, items))
     columns = list(dict.fromkeys(name for cells in cells_of_items for name in cells))
     filled = sum(map(len, cells_of_items))
-    if len(columns) * len(value) > max(SMALL_TABLE, MOST_CELLS_OF_A_VALUE * filled):
+    if len(columns) * len(items) > max(SMALL_TABLE, MOST_CELLS_OF_A_VALUE * filled):
         return None
     return [columns, *([cells.get(column, "") for column in columns] for cells in cells_of_items)]
 
 
+def _rows_of_lists(items: Sequence[Json]) -> list[Row] | None:
+    """Lists of plain values as rows, if there are several of the same length."""
+    rows = [_texts_of(item) for item in items]
+    whole_rows = [row for row in rows if row is not None and len(row) > 1]
+    is_table = 1 < len(whole_rows) == len(rows) and len(set(map(len, whole_rows))) == 1
+    return list(whole_rows) if is_table else None
+
+
+def _rows_of_columns(columns: Mapping[str, Json]) -> list[Row] | None:
+    """Columns as rows: equally long lists, one of them of numbers, or objects whose names count from 0."""
+    lists = []
+    for column in columns.values():
+        texts = _texts_of(_in_turn(column))
+        if not texts:
+            return None
+        lists.append(texts)
+
+    if len(lists) < 2 or len(set(map(len, lists))) > 1:
+        return None
+    has_numbers = any(all(map(_NUMBER.fullmatch, texts)) for texts in lists)
+    if not has_numbers and not all(isinstance(column, Mapping) for column in columns.values()):
+        return None
+    return [list(map(_to_words, columns)), *map(list, zip(*lists, strict=True))]
+
+
+def _in_turn(value: Json) -> Json:
+    """The values of an object whose names count from 0 as a list; any other value as it is."""
+    if isinstance(value, Mapping) and list(value) == list(map(str, range(len(value)))):
+        return list(value.values())
+    return value
+
+
+def _texts_of(value: Json) -> list[str] | None:
+    """A list of plain values as texts; None for anything else."""
+    if not isinstance(value, list) or any(isinstance(item, list | Mapping) for item in value):
+        return None
+    return list(map(_to_text, value))
+
+
 def to_markup(value: Json) -> str:
-    """JSON as HTML: a paragraph for each value, ``opening hours, Monday: 9 to 17``, a table for a list of objects."""
+    """JSON as HTML: a paragraph for each value, ``opening hours, Monday: 9 to 17``, and tables."""
     return "".join(_markup_of(value, ()))
 
 
 def _markup_of(value: Json, names: tuple[str, ...]) -> Iterator[str]:
     """The HTML of a value and those in it; `names` lead to it."""
     label = ", ".join(names)
-    if isinstance(value, Mapping) and len(names) <= MAX_DEPTH:
-        for name, inner in value.items():
-            yield from _markup_of(inner, (*names, name.replace("_", " ")))
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        yield from _markup_of_objects(value, label)
-    else:
-        texts = [text for _, text in _leaves(value, ()) if text]
-        # Sentences stand by themselves.
-        if isinstance(value, list) and any(len(_to_text(item)) >= SENTENCE_CHARACTERS for item in value):
-            texts = [_to_text(item) for item in value]
-        for text in texts:
-            yield _paragraph(f"{label}: {text}" if label else text)
-
-
-def _markup_of_objects(items: Sequence[Json], label: str) -> Iterator[str]:
-    """A table, or a paragraph for each object."""
-    rows = to_rows(items)
+    rows = to_rows(value)
     if rows is not None:
         for page in table_pages([[label], *rows]):
             yield page.html
-        return
-    if label:
-        yield _paragraph(label)
-    for item in items:
-        yield _paragraph("; ".join(f"{name}: {text}" for name, text in _cells(item).items()))
+    elif isinstance(value, Mapping) and len(names) <= MAX_DEPTH:
+        for name, inner in _with_names(value).items():
+            yield from _markup_of(inner, (*names, _to_words(name)))
+    elif isinstance(value, list) and _are_objects(value):
+        if label:
+            yield _paragraph(label)
+        for item in value:
+            yield _paragraph("; ".join(f"{name}: {text}" for name, text in _cells(item).items()))
+    else:
+        for text in _texts_on_lines(value):
+            yield _paragraph(f"{label}: {text}" if label else text)
+
+
+def _with_names(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    """An object in which the names of columns that stand beside a list of rows are the first of these.
+
+    As of ``{"columns": ["name", "age"], "data": [["Ines", 41], ["Rolf", 39]]}``.
+    """
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
+    tables = {name: rows for name, inner in lists.items() if (rows := _rows_of_lists(inner))}
+    heads = {name: texts for name, inner in lists.items() if (texts := _texts_of(inner)) and _are_names(texts)}
+    if len(tables) != 1 or len(heads) != 1:
+        return value
+    [(table, rows)], [(head, names)] = tables.items(), heads.items()
+    if len(rows[0]) != len(names):
+        return value
+    others = {name: inner for name, inner in value.items() if name != head}
+    return others | {table: [names, *rows]}
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    return not any(map(_NUMBER.fullmatch, texts))
+
+
+def _texts_on_lines(value: Json) -> list[str]:
+    """A value as lines: short plain values of a list share one, others stand by themselves."""
+    if isinstance(value, list):
+        texts = [_on_a_line(item, 0) for item in value]
+        is_of_short = _texts_of(value) is not None and all(len(text) < SENTENCE_CHARACTERS for text in texts)
+        return [", ".join(texts)] if is_of_short and texts else list(filter(None, texts))
+    text = _on_a_line(value, 0)
+    return [text] if text else []
 
 
 def _cells(item: Json) -> dict[str, str]:
@@ -134,19 +211,36 @@ def _paragraph(text: str) -> str:
 
 
 def _leaves(value: Json, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The values that are neither objects nor lists of them, each with the names that lead to it."""
+    """The values that are neither objects nor lists of them, each with the names that lead to it.
+
+    A list inside of which lists or objects are is one value: ``year: 1990, job: cook; year: 1995, job: mate``.
+    """
     if len(names) > MAX_DEPTH:
         return
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _leaves(inner, (*names, name.replace("_", " ")))
-    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
-        for inner in value:
-            yield from _leaves(inner, names)
+            yield from _leaves(inner, (*names, _to_words(name)))
     elif isinstance(value, list):
-        yield names, ", ".join(map(_to_text, value))
+        joint = ", " if _texts_of(value) is not None else "; "
+        yield names, joint.join(_on_a_line(inner, len(names) + 1) for inner in value)
     else:
         yield names, _to_text(value)
+
+
+def _on_a_line(value: Json, depth: int) -> str:
+    """A value that is an item of a list: ``year: 1990, job: cook``."""
+    if depth > MAX_DEPTH:
+        return ""
+    if isinstance(value, Mapping):
+        inner = {_to_words(name): _on_a_line(item, depth + 1) for name, item in value.items()}
+        return ", ".join(f"{name}: {text}" for name, text in inner.items() if text)
+    if isinstance(value, list):
+        return ", ".join(filter(None, (_on_a_line(item, depth + 1) for item in value)))
+    return _to_text(value)
+
+
+def _to_words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _to_text(value: Json) -> str:

@@ -2,17 +2,36 @@
 
 import re
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 Row = Sequence[str]
 
 _NUMBER = re.compile(r"[-+(]?\W{0,3}\d[\d.,:/\s-]{0,40}\s?%?\)?")
 _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
-_DATE = re.compile(r"(?:1[89]|20|21)\d\d-\d\d(?:-\d\d)?|\d\d?[./]\d\d?[./](?:\d\d){1,2}")
-_VALUE = re.compile(r"[-+(]?\s?(?:[$€£¥]|[A-Z]{3}\s)?\s?[-+]?\d")
+_DATE = re.compile(
+    r"(?:1[89]|20|21)\d\d-\d\d(?:-\d\d)?|\d\d?[./]\d\d?[./](?:\d\d){1,2}|(?:0?[1-9]|1[0-2])[./](?:1[89]|20|21)\d\d"
+)
+_VALUE = re.compile(
+    r"""
+    [-+−–(~<>≤≥≈±]{0,2} \s?                                        # −5, ~5, <0.1
+    (?: (?: [A-Z]{1,3} )? [$€£¥₹₩₽₺] | [A-Z]{3}\s | (?:kr|Rs|ca?)\.?\s )?    # US$5, USD 5, kr 5, c. 1980
+    \s? [-+−–]? [.,]? [\d½¼¾⅓⅔⅛⅜⅝⅞]
+    """,
+    re.VERBOSE,
+)
 """The beginning of a number with or without a unit, or of a date; ``B14`` is none."""
-_NO_VALUE = re.compile(r"\W*|n/?a|none|unknown|tb[acd]|#[a-z/0]{3,10}[!?]?", re.IGNORECASE)
-"""No value yet, or an error of a workbook such as ``#DIV/0!``."""
+_NO_VALUE = re.compile(
+    r"\W*|n/?a|none|unknown|tb[acd]|trace|not\s(?:known|held|given|available)|#[a-z/0]{3,10}[!?]?|(?-i:[A-Z]{1,3})",
+    re.IGNORECASE,
+)
+"""No value, a mark such as ``DNF`` or ``TBA`` in its place, or an error of a workbook such as ``#DIV/0!``."""
+_SPAN = re.compile(r"(?P<first>\d{1,4})(?:\s?[-–/]\s?(?P<last>\d{1,4})|(?P<open>\+))?", re.ASCII)
+"""A number, or a span such as ``15–64``, ``65+``, ``2019/20``."""
+_LEAST_YEAR = 1000
+_LARGEST_RESULT = 9
+_WHOLE_NUMBER = re.compile(r"\d{1,4}", re.ASCII)
+_LEAST_COUNTED = 3
+"""Names of columns that are numbers: two that go up may be values."""
 _MOST_HEADER_CHARACTERS = 100
 _MOST_HEAD_ROWS = 4
 _LEAST_MIXED_SHARE = 0.3
@@ -76,15 +95,56 @@ def join_head_rows(rows: Sequence[Row]) -> list[str]:
 def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
     """Whether a row names the columns: short texts, years or dates; no other numbers.
 
-    The same text twice is a name only above numbers.
+    The same text twice is a name only above numbers. Behind a text numbers may count the columns: ``team, 1, 2, 3``.
     """
     cells = filled_cells(row)
     if not cells or not later_rows or max(map(len, cells)) > _MOST_HEADER_CHARACTERS:
         return False
+    if _counts_columns(row, later_rows):
+        return True
     if len(set(cells)) < len(cells) and not stands_above_numbers(row, later_rows):
         return False
     is_above_dates = any(_DATE.fullmatch(cell) for later in later_rows for cell in filled_cells(later))
     return all(_is_label(cell) or (_DATE.fullmatch(cell) and not is_above_dates) for cell in cells)
+
+
+def _counts_columns(row: Row, later_rows: Sequence[Row]) -> bool:
+    """Whether the numbers of a row go up evenly, as those of most rows below do not, or are spans side by side."""
+    if not _begins_with_text(row):
+        return False
+    cells = [cell for cell in filled_cells(row) if _NUMBER.fullmatch(cell) or _SPAN.fullmatch(cell)]
+    spans = [span for cell in cells if (span := _SPAN.fullmatch(cell))]
+    if len(spans) < len(cells):
+        return False
+    if any(span["last"] or span["open"] for span in spans):
+        return len(spans) > 1 and all(_follows(before, after) for before, after in pairwise(spans))
+    return _goes_up(row) and sum(map(_goes_up, later_rows)) <= len(later_rows) / 2
+
+
+def _begins_with_text(row: Row) -> bool:
+    return bool(row) and bool(row[0].strip()) and not _NUMBER.fullmatch(row[0].strip())
+
+
+def _goes_up(row: Row) -> bool:
+    """Whether the whole numbers of a row go up by the same step.
+
+    >>> [_goes_up(row) for row in (["team", "1", "2", "3", "all"], ["Ajax", "1", "2", "7", "10"])]
+    [True, False]
+    """
+    numbers = [int(cell) for cell in filled_cells(row) if _WHOLE_NUMBER.fullmatch(cell)]
+    steps = {after - before for before, after in pairwise(numbers)}
+    return len(numbers) >= _LEAST_COUNTED and len(steps) == 1 and min(steps) > 0
+
+
+def _follows(before: re.Match[str], after: re.Match[str]) -> bool:
+    """Whether a span begins where the one before it ends, or both are seasons: ``2019/20``, ``2020/21``."""
+    start, end = int(before["first"]), int(before["last"] or before["first"])
+    next_start = int(after["first"])
+    is_season = start >= _LEAST_YEAR and (start + 1) % 100 == end % 100
+    if is_season:
+        return next_start == start + 1
+    # Results such as 0-1, 1-2 are no spans.
+    return start <= end and (next_start == end + 1 or next_start == end > _LARGEST_RESULT)
 
 
 def is_form(rows: Sequence[Row]) -> bool:

@@ -116,6 +116,9 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
 def _split_titles(rows: Sequence[NumberedRow]) -> tuple[list[str], list[NumberedRow]]:
     """The texts of the rows of one cell above the first row of several cells, and the other rows."""
     count = next((count for count, (_, row) in enumerate(rows) if len(filled_cells(row)) > 1), 0)
+    # A name of the second of two columns is no title.
+    if count > 0 and not rows[count - 1][1][0].strip() and has_pairs([row for _, row in rows[count - 1 :]][1:]):
+        count -= 1
     titles = [cell for _, row in rows[:count] for cell in filled_cells(row)]
     return titles, list(rows[count:])
 

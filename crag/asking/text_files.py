@@ -1,7 +1,7 @@
-"""Files that are text as HTML pages: Markdown, tables, JSON, messages, RTF and plain text.
+"""Files that are text as HTML pages: Markdown, tables, JSON, XML, messages, RTF and plain text.
 
 This is also the program of the process that reads large ones: bytes on standard input, JSON on standard output. A
-megabyte of RTF takes up to 4 s, one of Markdown up to 20 s, and 20 MB of Markdown 2 GB of memory.
+megabyte of RTF takes up to 4 s, one of Markdown up to 20 s, and 20 MB of lists in Markdown 3 GB of memory.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ from crag.asking.delimited import read_rows
 from crag.asking.kinds import Kind
 from crag.asking.mail import read_mail, split_mailbox
 from crag.asking.markdown import convert_markdown
+from crag.asking.notebooks import convert_notebook, is_notebook
 from crag.asking.parts import message_part, row_part
 from crag.asking.reading_process import (
     FileReply,
@@ -29,9 +30,11 @@ from crag.asking.reading_process import (
 )
 from crag.asking.rtf.reading import read_rich_text
 from crag.asking.structured import JsonText, read_json, read_json_lines, to_markup, to_rows
+from crag.asking.subtitles import is_subtitles, subtitle_lines
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
 from crag.asking.wrapped_lines import join_wrapped_lines, to_paragraphs
+from crag.asking.xml_files import read_xml
 
 SNIFFED_CHARACTERS = 4096
 """The beginning of a file that tells its type."""
@@ -40,6 +43,8 @@ LARGEST_AT_ONCE = 200_000
 
 _QUICK_KINDS = frozenset({Kind.PLAIN_TEXT, Kind.MARKUP_OR_TEXT})
 """The largest file takes a second."""
+
+_MAY_BE_HTML = frozenset({Kind.MARKUP_OR_TEXT, Kind.XML})
 
 _TITLE = re.compile(r"<title\b[^<>]{0,200}>(.{1,500}?)</title|<(?:body|svg)\b", re.IGNORECASE | re.DOTALL)
 """Or what is behind the head."""
@@ -90,7 +95,7 @@ def _read(content: bytes, file: TextFile) -> FileReply:
         rich_text = read_rich_text(content)
         return _one_page(rich_text.title, rich_text.html, rich_text.note)
 
-    is_xml = "xml" in file.media_type or file.suffix.lower() in _XML_SUFFIXES
+    is_xml = file.kind is Kind.XML or "xml" in file.media_type or file.suffix.lower() in _XML_SUFFIXES
     text = decode(content, file.charset, is_xml=is_xml)
     # Programs and pictures have zero bytes, text has none.
     if "\0" in text[:SNIFFED_CHARACTERS]:
@@ -100,10 +105,11 @@ def _read(content: bytes, file: TextFile) -> FileReply:
 
 def _text_pages(text: str, file: TextFile) -> FileReply:
     """The pages of a document that is text."""
+    xml = read_xml(text) if file.kind is Kind.XML else None
+    if xml is not None:
+        return _one_page(xml.title, xml.html)
     # A server or a person may give a page of HTML another name; of a file without one the beginning tells.
-    is_html = _WHOLE_PAGE.match(text) or (
-        file.kind is Kind.MARKUP_OR_TEXT and _MARKUP.search(text[:SNIFFED_CHARACTERS])
-    )
+    is_html = _WHOLE_PAGE.match(text) or (file.kind in _MAY_BE_HTML and _MARKUP.search(text[:SNIFFED_CHARACTERS]))
     if is_html:
         return _one_page(_find_title(text), text)
 
@@ -114,9 +120,16 @@ def _text_pages(text: str, file: TextFile) -> FileReply:
         return _table(read_rows(text, file.suffix))
     if file.kind in {Kind.JSON, Kind.JSON_LINES}:
         return _json_pages(text, file.kind)
+    return _one_page("", to_paragraphs(_plain_lines(text)))
+
+
+def _plain_lines(text: str) -> list[str]:
+    """The lines of a text without markup."""
     if is_calendar(text):
-        return _one_page("", to_paragraphs(calendar_lines(text)))
-    return _one_page("", to_paragraphs(join_wrapped_lines(_TERMINAL_CODE.sub("", text))))
+        return calendar_lines(text)
+    if is_subtitles(text):
+        return subtitle_lines(text)
+    return join_wrapped_lines(_TERMINAL_CODE.sub("", text))
 
 
 def _json_pages(text: str, kind: Kind) -> FileReply:
@@ -127,6 +140,8 @@ def _json_pages(text: str, kind: Kind) -> FileReply:
         note = f"read as plain text: it is not JSON: {error}"
         return _one_page("", to_paragraphs(text.splitlines()), note)
 
+    if is_notebook(json_text.value):
+        return _one_page(*convert_notebook(json_text.value))
     rows = to_rows(json_text.value)
     if rows is None:
         return _one_page("", to_markup(json_text.value), json_text.note)

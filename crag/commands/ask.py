@@ -120,7 +120,7 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag ask", __doc__, EXIT_CODES)
+    parser = parser_of("crag ask", __doc__, EXIT_CODES, more_words="put the question in quotes")
     _add_questions(parser)
     _add_pages(parser)
     _add_output(parser)
@@ -175,8 +175,8 @@ def _add_pages(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON), "
-        "folders or URLs",
+        help="read files (HTML, text, Markdown, PDF, DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB, RTF, CSV, TSV, JSON, "
+        "e-mail, calendars), folders or URLs",
     )
     parser.add_argument(
         "--no-index",

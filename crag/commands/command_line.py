@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
 from crag.core.files import UserError, json_line, write_rows
+from crag.core.packages import describe_missing
 from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
@@ -63,7 +64,7 @@ def command(
             except ModuleNotFoundError as error:
                 if error.name is None or error.name.partition(".")[0] == PACKAGE.name:
                     raise  # a module of ours: a bug, not a missing package
-                sys.stderr.write(f"error: {error.name} is not installed: a file in requirements/ lists it\n")
+                sys.stderr.write(f"error: {describe_missing(error.name)}\n")
                 return code
 
             except user_errors as error:
@@ -95,14 +96,26 @@ def parser_of(
     command: str,
     description: str | None,
     epilog: str | None = None,
+    more_words: str = "",
 ) -> argparse.ArgumentParser:
-    """A command's parser; `description` is often the module's docstring and is printed with its line breaks."""
+    """A command's parser; `description` is often the module's docstring and is printed with its line breaks.
+
+    `more_words` is the advice for words that no argument takes.
+    """
     return CommandParser(
         command,
         description=description,
         epilog=epilog,
+        more_words=more_words,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def new_file(text: str) -> Path:
+    """A file that a command writes, which has no other place for it; raises ValueError for ``-``."""
+    if Path(text) == STANDARD_OUTPUT:
+        raise ValueError("must be a file: this command does not write it to standard output")
+    return Path(text)
 
 
 def write_or_print(target: Path, rows: Iterable[dict[str, Any]]) -> int:

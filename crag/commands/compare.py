@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import argument_type, command, new_file, parser_of
 from crag.commands.compare_several import several_lines
 from crag.core.files import DatasetError, check_target, write_json
 from crag.evaluation.batches import SLICE_FIELDS, gold_answers
@@ -96,7 +96,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out",
         metavar="FILE.json",
-        type=Path,
+        type=argument_type(new_file),
         help="everything as JSON",
     )
 
@@ -136,8 +136,9 @@ def _signatures(comparison: Comparison) -> Iterator[str]:
 
     yield "The signatures differ in"
     for change in comparison.signature_changes:
-        yield f"  {change.name}: A {change.first}"
-        yield f"  {'':{len(change.name)}}  B {change.second}"
+        first, second = change.shown
+        yield f"  {change.name}: A {first}"
+        yield f"  {'':{len(change.name)}}  B {second}"
 
 
 def _coverage(comparison: Comparison) -> Iterator[str]:

@@ -47,9 +47,16 @@ def parse_options(
     _add_processes(parser)
 
     options = parser.parse_args(arguments)
-    if options.workers and not options.ray:
-        parser.error("--workers needs --ray")
+    if not options.ray:
+        _refuse_options_of_workers(parser, options)
     return options
+
+
+def _refuse_options_of_workers(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End the process if an option of workers is set: without a cluster there are none."""
+    for name in ("workers", "worker_cpus", "worker_gpus"):
+        if getattr(options, name) != parser.get_default(name):
+            parser.error(f"--{name.replace('_', '-')} needs --ray")
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:

@@ -84,6 +84,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "differences. A row without a gold answer is unscored. Files ending in .bz2 are compressed.\n\n"
         "With RUN, the folders of runs, the new verdicts, results and report replace those in the folder, and what\n"
         "moved is printed. The earlier ones are kept in RUN/judged-by-JUDGE, a run that `crag compare` reads.",
+        "Exit code: 0 done; 2 a file, a run or the judge cannot be used; 130 interrupted (143 by SIGTERM).",
     )
 
     parser.add_argument(

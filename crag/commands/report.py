@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, parser_of, say
+from crag.commands.command_line import argument_type, command, new_file, parser_of, say
 from crag.evaluation.report.pictures import write_pictures
 from crag.evaluation.report.run_page import write_report
 from crag.evaluation.store import REPORT
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=argument_type(new_file),
         help=f"default: {REPORT} in DIR",
     )
     parser.add_argument(

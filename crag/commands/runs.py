@@ -2,8 +2,9 @@
 
 import csv
 import json
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +16,9 @@ LONGEST_CELL = 28
 """Characters of a model's or a file's name; --csv and --json have all of it."""
 TITLES = ("run", "preset", "model", "data", "n", "score", "95 % interval", "right", "wrong", "s/q", "tokens", "date")
 _TEXTS = {"run", "preset", "model", "data", "date"}
+_DISPENSABLE = ("model", "data", "tokens", "date", "preset", "s/q")
+"""The columns that a narrow terminal goes without, in this order."""
+_GAP = "  "
 
 
 @command()
@@ -43,19 +47,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif options.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
     else:
-        print("\n".join(table_lines(rows, options.folder)))
+        # A pipe or a file takes lines of any length
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print("\n".join(table_lines(rows, options.folder, width)))
 
 
-def table_lines(rows: Sequence[RunRow], folder: Path) -> list[str]:
-    """The table; runs are named by their folder below `folder`, and a broken one has its fault instead of figures."""
+def table_lines(rows: Sequence[RunRow], folder: Path, width: int | None = None) -> list[str]:
+    """The table; runs are named by their folder below `folder`, and a broken one has its fault instead of figures.
+
+    With a `width`, in characters, columns are left out until the lines fit, and the last line says which.
+    """
     cells = [TITLES, *(_cells(row, folder) for row in rows if row.state != BROKEN)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = {column[0]: max(map(len, column)) for column in zip(*cells, strict=True)}
+    left_out = _columns_too_many(widths, width)
     lines: list[str] = []
     for line_cells in cells:
         aligned: list[str] = []
-        for title, cell, width in zip(TITLES, line_cells, widths, strict=True):
-            aligned.append(cell.ljust(width) if title in _TEXTS else cell.rjust(width))
-        lines.append("  ".join(aligned).rstrip())
+        for title, cell in zip(TITLES, line_cells, strict=True):
+            if title not in left_out:
+                aligned.append(cell.ljust(widths[title]) if title in _TEXTS else cell.rjust(widths[title]))
+        lines.append(_GAP.join(aligned).rstrip())
 
     # A broken run has a sentence, which would widen a column
     lines += [f"{_name(row, folder)}: {row.fault}" for row in rows if row.state == BROKEN]
@@ -65,7 +76,20 @@ def table_lines(rows: Sequence[RunRow], folder: Path) -> list[str]:
             lines.append(f"{_name(row, folder)} lost {row.lost} {noun}: crag evaluate --resume asks again")
     if any(row.state not in {FINISHED, BROKEN} for row in rows):
         lines.append("* unfinished: crag evaluate --resume continues it")
+    if left_out:
+        lines.append(f"left out, as the terminal is narrow: {', '.join(left_out)} (--csv has all)")
     return lines
+
+
+def _columns_too_many(widths: Mapping[str, int], width: int | None) -> list[str]:
+    """The columns without which a line has at most `width` characters, as far as columns are dispensable."""
+    left_out: list[str] = []
+    for title in _DISPENSABLE:
+        kept = [widths[name] for name in widths if name not in left_out]
+        if width is None or sum(kept) + len(_GAP) * (len(kept) - 1) <= width:
+            break
+        left_out.append(title)
+    return left_out
 
 
 def _cells(row: RunRow, folder: Path) -> tuple[str, ...]:

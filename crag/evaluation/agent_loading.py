@@ -44,6 +44,11 @@ def _describe_classes(module: ModuleType) -> str:
 
 
 def _import_module(path: str, module_name: str, attribute: str) -> ModuleType:
+    local_file = Path(*module_name.split(".")).with_suffix(".py")
+    if path == DEFAULT_AGENT and not local_file.is_file():
+        # In another folder than the clone, where an installed package may be called `agents`, too
+        sys.path.insert(0, str(REPOSITORY))
+
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -53,7 +58,6 @@ def _import_module(path: str, module_name: str, attribute: str) -> ModuleType:
         raise AgentStartError(f"agent {path}: {error}, neither in this folder nor among the packages") from None
 
     # `models.user_config` may be a file of the user and a module of ours at the same time.
-    local_file = Path(*module_name.split(".")).with_suffix(".py")
     if module.__file__ and local_file.is_file() and not local_file.samefile(module.__file__):
         raise AgentStartError(
             f"agent {path}: that module is {module.__file__}; the file in this folder is --agent "

@@ -41,6 +41,12 @@ class SignatureChange(NamedTuple):
     first: Any
     second: Any
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Both values as a page or a terminal shows them, a dash for none."""
+        first, second = ("-" if value is None else str(value) for value in (self.first, self.second))
+        return first, second
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:

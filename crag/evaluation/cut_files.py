@@ -48,8 +48,7 @@ def dataset_files(path: str | Path) -> list[Path]:
     parts = _find_parts(path.parent, stem)
     is_missing_part = part is not None and not path.is_file()
     if not parts or is_missing_part:
-        fault = "is a folder, not a file" if path.is_dir() else "there is no such file"
-        raise DatasetError(f"{path}: {fault}")
+        raise DatasetError(f"{path}: {_describe_what_is_no_file(path)}")
 
     # Numbers begin at 0 or 1 and have no gap.
     numbers = sorted(parts)
@@ -58,6 +57,14 @@ def dataset_files(path: str | Path) -> list[Path]:
         names = ", ".join(file.name for file in files)
         raise DatasetError(f"{path}: parts are missing; found {names}")
     return files
+
+
+def _describe_what_is_no_file(path: Path) -> str:
+    if path.is_dir():
+        return "is a folder, not a file"
+    if path == Path("-") or path.exists():
+        return "a pipe is not read, because questions are read more than once: write them to a file"
+    return "there is no such file"
 
 
 def _find_parts(folder: Path, stem: str) -> dict[int, Path]:

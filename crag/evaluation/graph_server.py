@@ -51,7 +51,7 @@ def mock_graph(data: str | Path = "") -> Iterator[str]:
             if address is None:
                 errors.seek(0)
                 last_lines = " ".join(errors.read().split("\n")[-4:]).strip()
-                raise UserError(f"the mock knowledge graph did not start: {last_lines}")
+                raise UserError(f"the mock knowledge graph did not start: {last_lines.removeprefix('error: ')}")
 
             yield address.group()
 

@@ -28,6 +28,7 @@ TRACES = "traces.jsonl"
 RESULTS = "results.json"
 RUN = "run.json"
 REPORT = "report.html"
+_OTHER_FOLDER = "--output names another folder, --overwrite replaces the run"
 
 
 class _TraceRow(BaseModel):
@@ -273,7 +274,11 @@ class RunStore:
 
     def _resume(self, new_run: RunFile) -> RunFile:
         """Take over the finished batches of the folder; raises DatasetError: they are of another run."""
-        saved = SavedRun.read(self.folder)
+        try:
+            saved = SavedRun.read(self.folder)
+        except DatasetError as error:
+            error.add_note(_OTHER_FOLDER)
+            raise
         identity = new_run.identity
         signature = new_run.signature
         # What a server serves is not known yet: see `identify_model`
@@ -301,8 +306,7 @@ class RunStore:
 
 def _other_run(folder: Path, changes: Sequence[str]) -> DatasetError:
     return DatasetError(
-        f"{folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}; "
-        "--output names another folder, --overwrite replaces the run"
+        f"{folder} holds another run and cannot be resumed with this one: {'; '.join(changes)}; {_OTHER_FOLDER}"
     )
 
 

@@ -16,8 +16,30 @@ from crag.graph.schema import Column, Match, ParameterKind, Table, Type
 from crag.text.dates import Calendar
 from crag.text.matching import contains_words, normalise_name, same_category, same_name, title_form
 
-_NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
-_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_NUMBER = re.compile(
+    r"""
+    (?P<bracket>\()?
+    (?:(?<!\w)(?P<sign>[-+\u2212\u2013]))?
+    (?P<currency>[$€£¥₹]\s?)?
+    (?P<inner_sign>[-\u2212\u2013])?
+    (?P<digits>\d+(?:\.\d+)?|(?<!\d)\.\d+)
+    (?:[eE](?P<exponent>[-+]?\d{1,3})\b)?
+    (?:
+        \s*(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore|mln|mn|bln|bn|trn|tn))s?\b
+      | \s?(?P<letter>[kKbBM]|T|(?<=\d)MM)\b      # not "m", which are metres or minutes
+      | (?P<money_letter>mm?|t)\b                 # but "$2m" are millions
+    )?
+    (?P<end>\))?
+    """,
+    re.VERBOSE,
+)
+_SCALE = {
+    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "lakh": 1e5,
+    "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "million": 1e6, "crore": 1e7,
+    "b": 1e9, "bn": 1e9, "bln": 1e9, "billion": 1e9,
+    "t": 1e12, "tn": 1e12, "trn": 1e12, "trillion": 1e12,
+}  # fmt: skip
+_MINUS = frozenset("-\u2212\u2013")
 _MOST_DIGITS = 15
 """A longer string of digits is a code."""
 _LARGEST_YEAR = 9999
@@ -248,7 +270,7 @@ def means_true(expected: str) -> bool:
 
 
 def as_number(value: object) -> float | None:
-    """The number in a cell or a string such as "1,200", "$3.5" or "2 million", or None."""
+    """The number in a cell or a string such as "1,200", "-$.5", "1.5e9", "2 million" or "15B", or None."""
     # A bool is an int in Python: True would be 1
     if isinstance(value, bool) or value is None:
         return None
@@ -258,8 +280,13 @@ def as_number(value: object) -> float | None:
     match = _NUMBER.search(str(value).replace(",", ""))
     if match is None:
         return None
-    scale = (match.group(2) or "").lower()
-    number = float(match.group(1)) * _SCALE.get(scale, 1)
+    # "90m" is a length; only beside a currency it is money
+    scale = match["word"] or match["letter"] or (match["money_letter"] if match["currency"] else None)
+    number = float(f"{match['digits']}e{match['exponent'] or 0}") * _SCALE.get((scale or "").lower(), 1)
+    # "($1.25)" is a loss in accounts
+    is_loss = match["bracket"] and match["currency"] and match["end"]
+    if is_loss or not _MINUS.isdisjoint({match["sign"], match["inner_sign"]}):
+        number = -number
     # Thousands of digits become an infinite float
     return number if isfinite(number) else None
 
@@ -270,7 +297,8 @@ def cell_number(value: object) -> float | None:
         return as_number(value)
     # "1,200" is a number, "12 Angry Men" only contains one
     is_number = _NUMBER.fullmatch(value.replace(",", "").strip())
-    return as_number(value) if is_number else None
+    is_whole = is_number is not None and (is_number["bracket"] is None) is (is_number["end"] is None)
+    return as_number(value) if is_whole else None
 
 
 def digits_as_number(value: Value) -> Value:

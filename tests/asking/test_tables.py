@@ -54,6 +54,35 @@ CASES = {
         "Ole Brandt,2024-03-05\nMia Lund,2024-04-05",
         ["Ole Brandt | 2024-03-05", "Mia Lund | 2024-04-05"],
     ),
+    "numbers that count the columns": (
+        "team,1,2,3,4,all\nBulls,20,21,19,23,83\nNets,10,11,12,13,46",
+        [
+            "team: Bulls | 1: 20 | 2: 21 | 3: 19 | 4: 23 | all: 83",
+            "team: Nets | 1: 10 | 2: 11 | 3: 12 | 4: 13 | all: 46",
+        ],
+    ),
+    "spans as names": (
+        "age,0-14,15–64,65+\nmen,5,6,7\nwomen,8,9,10",
+        ["age: men | 0-14: 5 | 15–64: 6 | 65+: 7", "age: women | 0-14: 8 | 15–64: 9 | 65+: 10"],
+    ),
+    "seasons and months as names": (
+        "club,2018/19,2019/20\nAjax,5,6\n\nlamp,01/2020,02/2020,03/2020\nrope,1,2,5",
+        ["club: Ajax | 2018/19: 5 | 2019/20: 6", "lamp: rope | 01/2020: 1 | 02/2020: 2 | 03/2020: 5"],
+    ),
+    "results are no names": (
+        "Ajax,0-1,1-2\nBrann,3-1,2-2",
+        ["Ajax | 0-1 | 1-2", "Brann | 3-1 | 2-2"],
+    ),
+    "numbers with signs and units, and marks in their place, are values of a column": (
+        "item,price\nrope,−5\nlamp,US$7\nhook,~8\nbolt,kr 9\npin,½\nnut,DNF\nsail,trace",
+        [f"item: {item} | price: {price}" for item, price in (
+            ("rope", "−5"), ("lamp", "US$7"), ("hook", "~8"), ("bolt", "kr 9"), ("pin", "½"), ("nut", "DNF"),
+            ("sail", "trace"))],
+    ),
+    "a name of the second column alone": (
+        "Crew\n,Ida\nage,31\ntown,5",
+        ["Crew", "age | Ida: 31", "town | Ida: 5"],
+    ),
     "two columns of one name": (
         "name,phone,phone\nInes,2207,2290\nRolf,99,88",
         ["name: Ines | phone: 2207 | phone: 2290", "name: Rolf | phone: 99 | phone: 88"],

@@ -103,7 +103,11 @@ def test_characters_that_the_terminal_lacks_are_escaped_as_in_json(encoding: str
 
 
 def test_a_package_that_is_not_installed_is_one_line_and_a_part_of_ours_is_none() -> None:
-    for name, beginning in (("no_such", "error: no_such is not installed"), ("crag.none", "Traceback")):
+    for name, beginning in (
+        ("no_such", "error: no_such is not installed: a file in requirements/ lists it"),
+        ("sklearn.none", "error: sklearn is not installed: requirements/train.txt lists it"),
+        ("crag.none", "Traceback"),
+    ):
         with started(f"import {name}") as process:
             assert process.stderr is not None
             assert process.stderr.read().startswith(beginning)

@@ -119,6 +119,17 @@ def test_a_file_is_only_replaced_when_that_is_asked_for(preset: Path, capsys: py
     assert write(preset, [FUND], "--overwrite") == 0
 
 
+def test_a_dash_is_standard_output(
+    preset: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(preset.parent)
+    source = preset.with_name("in.jsonl")
+    source.write_text(json.dumps(FUND) + "\n", encoding="utf-8")
+    assert write_calls(["--in", str(source), "--out", "-", "--preset", str(preset)]) == 0
+    assert json.loads(capsys.readouterr().out) == FUND | {"calls": ["None"], "kg_domain": "finance", "kg_faults": []}
+    assert not Path("-").exists()
+
+
 def test_a_run_goes_on_after_the_rows_of_the_last_one(preset: Path) -> None:
     done = JAWS | {"calls": ["None"], "kg_domain": "movie", "kg_faults": [], "mark": "from the last run"}
     preset.with_name("out.jsonl").write_text(json.dumps(done) + '\n{"query": "what is a hed', encoding="utf-8")

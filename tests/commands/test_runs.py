@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,21 @@ def test_runs_are_listed_in_one_line_each_unfinished_and_broken_ones_too(
     assert "not valid JSON" in next(line for line in lines if line.startswith("broken: "))
     assert lines[-1] == "* unfinished: crag evaluate --resume continues it"
     assert max(map(len, lines[:2])) <= 120, "no signature"
+
+
+def test_a_narrow_terminal_goes_without_columns_and_says_so(
+    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["runs", str(results)]) == 0
+    assert re.split(r"  +", capsys.readouterr().out.splitlines()[0]) == list(TITLES), "not a terminal"
+
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["runs", str(results)]) == 0
+    title, *lines = capsys.readouterr().out.splitlines()
+    assert re.split(r"  +", title)[:3] == ["run", "preset", "n"]
+    assert max(map(len, [title, *lines[:2]])) <= 80
+    assert lines[-1] == "left out, as the terminal is narrow: model, data (--csv has all)"
 
 
 def test_an_interval_of_enough_questions_and_lost_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

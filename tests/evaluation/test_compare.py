@@ -34,9 +34,10 @@ def same_verdicts(folder: Path, *verdicts: str) -> list[str]:
 def test_two_runs_are_printed_with_signatures_differences_and_flips(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*two_runs(tmp_path, preset="x@2"), "--by", "domain"]) == 0
+    assert main([*two_runs(tmp_path, preset="x@2", code="c0de"), "--by", "domain"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["The signatures differ in", "  preset: A x@1", "          B x@2"]
+    assert lines[3:5] == ["  code: A -", "        B c0de"], "a dash where a run has no such entry"
 
     text = "\n".join(lines)
     assert "1 of them are unscored in A or B" in text

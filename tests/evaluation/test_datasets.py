@@ -198,7 +198,7 @@ def test_a_file_that_is_not_what_its_name_says_is_an_error_that_names_it(tmp_pat
         ("none.jsonl", "there is no such file"),
         ("none/none.jsonl", "there is no such file"),
         ("none.jsonl.bz2.part1", "there is no such file"),
-        ("pipe.jsonl", "there is no such file"),
+        ("pipe.jsonl", "a pipe is not read, because questions are read more than once: write them to a file"),
         (".", "is a folder, not a file"),
         ("q.tar.bz2.part1", "an archive is not read; `crag data fetch` unpacks"),
     ],

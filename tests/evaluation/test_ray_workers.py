@@ -163,6 +163,8 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
         (["--ray", "10.0.0.1:0"], "must be HOST:PORT or auto, found '10.0.0.1:0'"),
         (["--ray", "--worker-cpus", "1.5"], "must be a whole number if above 1, found 1.5"),
         (["--workers", "2"], "--workers needs --ray"),
+        (["--worker-cpus", "2"], "--worker-cpus needs --ray"),
+        (["--worker-gpus", "1"], "--worker-gpus needs --ray"),
         (["--ray", "--in-process"], "not allowed with argument"),
     ],
 )

@@ -102,8 +102,9 @@ def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | No
         (tmp_path / RUN).unlink()
     else:
         (tmp_path / RUN).write_text(content, encoding="utf-8")
-    with pytest.raises(DatasetError, match=r"run\.json: missing or unreadable"):
+    with pytest.raises(DatasetError, match=r"run\.json: missing or unreadable") as refused:
         opened(tmp_path, resume=True)
+    assert refused.value.__notes__ == ["--output names another folder, --overwrite replaces the run"]
     with pytest.raises(DatasetError, match=r"run\.json: missing or unreadable"):
         SavedRun.read(tmp_path)
 

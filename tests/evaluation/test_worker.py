@@ -1,6 +1,7 @@
 """What the evaluator accepts from an agent, and what an agent's process cannot do to the evaluator."""
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,30 @@ def test_a_module_of_ours_is_not_taken_for_the_file_of_that_name(kit: Path) -> N
         InProcessWorker(AgentSpec("models.user_config:UserModel")).wait_until_ready()
     with pytest.raises(AgentStartError, match=r"nowhere.py: there is no such file"):
         InProcessWorker(AgentSpec("nowhere.py:X")).wait_until_ready()
+
+
+@pytest.mark.parametrize("worker", [ProcessWorker, InProcessWorker])
+def test_the_clones_agent_is_found_from_any_folder(
+    worker: type[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `crag` in an environment where only the package is installed, beside somebody else's `agents`."""
+    place, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+    (place / "agents").mkdir(parents=True)
+    (place / "agents" / "__init__.py").touch()
+    (place / "crag").symlink_to(REPOSITORY / "crag")
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    others = [folder for folder in sys.path if folder and Path(folder).resolve() != REPOSITORY]
+    monkeypatch.setattr("sys.path", [str(place), *others])
+    for name in [name for name in sys.modules if name.partition(".")[0] == "agents"]:
+        monkeypatch.delitem(sys.modules, name)
+
+    started = worker(AgentSpec(environment={PRESET_VARIABLE: "scripted"}))
+    try:
+        assert started.wait_until_ready() == 16
+    finally:
+        started.stop()
 
 
 def test_what_an_agent_prints_and_logs_comes_in_whole_lines(capfd: pytest.CaptureFixture[str]) -> None:

@@ -145,6 +145,15 @@ def test_a_cell_that_is_no_number_is_named_with_its_line(
         build(source(tmp_path, text), tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("written", "result"), [("True", "won"), ("TRUE", "won"), ("1", "won"), ("FALSE", "nominated")]
+)
+def test_an_oscar_is_won_however_the_table_says_so(tmp_path: Path, written: str, result: str) -> None:
+    build_oscars(source(tmp_path, f"{OSCAR_HEADER}1970,1971,43,DIRECTING,Jane Doe,Deep,{written}\n"), tmp_path / "out")
+    header, row = (tmp_path / "out/oscars.csv").read_text(encoding="utf-8").splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))["result"] == result
+
+
 def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> None:
     if not PUBLIC.is_dir():
         pytest.skip("../shared/data/public is not there")
@@ -179,7 +188,27 @@ CREDITS = {
     "Screenplay by Jane Doe; Story by Jim Roe & Jane Doe": ["Jane Doe", "Jim Roe"],
     "Production Design: Jane Doe; Set Decoration: Jim Roe": ["Jane Doe", "Jim Roe"],
     "Jane Doe, Jim Roe, Jr. and Al Poe": ["Jane Doe", "Jim Roe, Jr.", "Al Poe"],
+    "Orle Studio Sound Department, Jane Doe, Sound Director": ["Orle Studio Sound Department", "Jane Doe"],
+    "(Orle Studio Sound Department, Jane Doe, Sound Director)": ["Orle Studio Sound Department", "Jane Doe"],
+    "Orle Department, Jane Doe, Sound Director; and Kite Department, Jim Roe, Sound Director": [
+        "Orle Department",
+        "Jane Doe",
+        "Kite Department",
+        "Jim Roe",
+    ],
+    "Jane Doe, head of department  (Score by Jim Roe and Al Poe)": ["Jane Doe", "Jim Roe", "Al Poe"],
+    "Jane Doe, head of department  (no composer credit)": ["Jane Doe"],
+    "Jane Doe, Producer; Jim Roe and Al Poe, Co-Producers": ["Jane Doe", "Jim Roe", "Al Poe"],
+    "(Jane Doe), (Jim Roe)": ["Jane Doe", "Jim Roe"],
+    "Jane Doe (Orle Studios)": ["Jane Doe"],
+    "Jane (Janie) Doe": ["Jane (Janie) Doe"],
     "To Jane Doe, for her craft, and her patience.": ["Jane Doe"],
+    "To Jane Doe and Jim Roe, for their craft.": ["Jane Doe", "Jim Roe"],
+    " Jane Doe for her craft and her patience.": ["Jane Doe"],
+    " Jane Doe and Jim Roe for the craft of their lives": ["Jane Doe", "Jim Roe"],
+    " The Society of Kites and Herons for its services to flying and to birds": ["The Society of Kites and Herons"],
+    " Jane Doe (Commemorative Award) - recognizing the craft and patience of Jane Doe": ["Jane Doe"],
+    "The Fund for the Arts": ["The Fund for the Arts"],
     "": [],
 }
 

@@ -48,6 +48,18 @@ get_movie revenue | 900 | ge 900 | True
 get_movie revenue | 900 | le 899.9 | False
 get_movie revenue | 2_500_000 | ge 2.5 million | True
 get_movie revenue | 2_500_000 | ge $2,500,001 | False
+get_movie revenue | 2_500_000 | ge 2.5M | True
+get_movie revenue | 2_500_000 | ge $2.6m | False
+get_movie revenue | 2_500_000_000 | ge 15B | False
+get_movie revenue | 2_500_000 | ge 2.4e6 | True
+get_movie revenue | 2_500_000 | ge 3 lakh | True
+get_movie revenue | 2_500_000 | le 3 millions | True
+get_movie revenue | 2_500_000 | ge 1 bn | False
+get_movie length | 95 | ge 90m | True
+get_movie rating | 0.4 | le .5 | True
+get_movie revenue | -2 | ge -$1.25 | False
+get_movie revenue | -2 | le ($1.25) | True
+get_movie revenue | -2 | le −1.25 | True
 get_movie revenue | "73,601" | eq 73601 | True
 get_movie revenue | 900 | neq 900 | False
 get_movie revenue | None | le 5 | False

@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a row for each number of documents. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("crag bench folder", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", required=True, metavar="FILE")
-    parser.add_argument("--limit", type=whole_number(1), default=60, help="questions")
+    parser.add_argument(
+        "--limit", metavar="N", type=whole_number(1), default=60, help="questions (default: %(default)s)"
+    )
     parser.add_argument("--documents", type=whole_number(1), nargs="+", default=[10, 100, 1_000, 10_000], metavar="N")
     parser.add_argument("--no-answers", action="store_true", help="search only")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the shares to an SVG file")

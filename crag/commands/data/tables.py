@@ -8,9 +8,10 @@ that are not made again are those that ship.
 
 import argparse
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import argument_type, command, parser_of
 from crag.facts import TableError, build_companies, build_films, build_grammys, build_oscars
 
 
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.grammys:
         rows["grammys"] = build_grammys(options.grammys, options.out)
     if options.companies:
-        rows["companies"] = build_companies(options.companies, options.out, options.as_of)
+        rows["companies"] = build_companies(options.companies, options.out, options.as_of or "")
     if options.films:
         rows["films"] = build_films(options.films, options.out, options.credits)
     if not rows:
@@ -57,9 +58,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--as-of",
-        default="",
+        type=argument_type(_day, "a day such as 2024-03-01"),
         metavar="DATE",
-        help="day of the companies' figures",
+        help="day of the companies' figures, such as 2024-03-01",
     )
     parser.add_argument(
         "--films",
@@ -81,4 +82,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the folder to write",
     )
 
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    for name, source in (("as_of", "companies"), ("credits", "films")):
+        if getattr(options, name) and not getattr(options, source):
+            parser.error(f"--{name.replace('_', '-')} needs --{source}")
+    return options
+
+
+def _day(text: str) -> str:
+    return date.fromisoformat(text).isoformat()

@@ -51,12 +51,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     exit_codes = "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."
     parser = parser_of("crag graph run", __doc__, exit_codes)
     parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
-    parser.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
+    parser.add_argument(
+        "--domain",
+        required=True,
+        choices=[str(domain) for domain in Domain],
+        help="whose endpoints the calls are of",
+    )
     parser.add_argument(
         "--kg-url",
+        metavar="URL",
         type=server,
         default=os.environ.get(KG_VARIABLE),
-        help=f"default: ${KG_VARIABLE}",
+        help=f"address of a knowledge graph server; default: ${KG_VARIABLE}",
     )
     parser.add_argument(
         "--query-time",
@@ -66,6 +72,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--seconds",
+        metavar="S",
         type=number(0),
         default=30.0,
         help="time limit (default: 30)",

@@ -8,11 +8,13 @@ from typing import Any
 
 from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import (
+    STANDARD_OUTPUT,
     add_preset_arguments,
     command,
     overrides_of,
     parser_of,
     whole_number,
+    write_or_print,
 )
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, append_rows, write_rows
@@ -30,15 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     settings = load_settings(options.preset, overrides_of(options))
     may_replace = options.resume or options.overwrite
-    if options.out.exists() and not may_replace:
+    prints = options.out == STANDARD_OUTPUT
+    if options.out.exists() and not (may_replace or prints):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
 
     # The whole file is read before a model is loaded: a wrong row is reported at once.
     records = [with_query_time(record) for record in read_records(options.source, options.limit)]
     requests = [_request(record) for record in records]
     done = _already_done(options.out, records) if options.resume else []
-    # Written again, without a torn last line; new rows are appended
-    write_rows(options.out, done)
+    if not prints:
+        # Written again, without a torn last line; new rows are appended
+        write_rows(options.out, done)
     if len(done) == len(records):
         return
 
@@ -51,7 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows: list[dict[str, Any]] = []
         for (record, _), calls in zip(batch, written, strict=True):
             rows.append(record.data | _fields(calls))
-        append_rows(options.out, rows)
+        if prints:
+            write_or_print(options.out, rows)
+        else:
+            append_rows(options.out, rows)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -69,7 +76,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         type=Path,
         required=True,
-        help="JSON lines, compressed if it ends with .bz2",
+        help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
     parser.add_argument(
         "--limit",
@@ -86,7 +93,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     existing.add_argument("--overwrite", action="store_true", help="replace --out")
     add_preset_arguments(parser)
 
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.resume and options.out == STANDARD_OUTPUT:
+        parser.error("--resume continues a file, not standard output")
+    return options
 
 
 def _fields(written: WrittenCalls) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
-    parser.add_argument("--limit", type=whole_number(1), help="maximum number of questions")
+    parser.add_argument("--limit", metavar="N", type=whole_number(1), help="at most N questions")
     add_preset_arguments(parser)
 
     return parser.parse_args(arguments)

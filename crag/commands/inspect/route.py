@@ -78,7 +78,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
-    parser.add_argument("--limit", type=whole_number(1), help="maximum number of rows")
+    parser.add_argument("--limit", metavar="N", type=whole_number(1), help="at most N rows")
     add_preset_arguments(parser, "cpu")
 
     return parser.parse_args(arguments)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import add_split_argument, command, parser_of, whole_number
+from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of, whole_number
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
 from crag.training.api_pairs.entities import company_names
@@ -92,7 +92,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         help="the file to write",
     )

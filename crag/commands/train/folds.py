@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, argument_type, command, parser_of
+from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
@@ -101,7 +101,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--without-pages", action="store_true", help="leave out the search results")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         metavar="FILE",
         help="JSON lines",

@@ -30,7 +30,9 @@ from tqdm import tqdm
 from crag.commands.command_line import (
     add_preset_arguments,
     add_split_argument,
+    argument_type,
     command,
+    new_file,
     number,
     parser_of,
     server,
@@ -128,7 +130,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         metavar="FILE",
         help="the file to write",

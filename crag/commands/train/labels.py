@@ -33,7 +33,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, command, parser_of
+from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
@@ -94,7 +94,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_split_argument(parser)
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         metavar="FILE",
         help="JSON lines for crag train prompts",

@@ -18,7 +18,14 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
+from crag.commands.command_line import (
+    add_preset_arguments,
+    add_split_argument,
+    argument_type,
+    command,
+    new_file,
+    parser_of,
+)
 from crag.core.files import write_rows
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
@@ -65,7 +72,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         help="pairs for crag train dpo",
     )

@@ -20,7 +20,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_preset_arguments, add_split_argument, command, number, parser_of
+from crag.commands.command_line import (
+    add_preset_arguments,
+    add_split_argument,
+    argument_type,
+    command,
+    new_file,
+    number,
+    parser_of,
+)
 from crag.core.files import write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
@@ -83,7 +91,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     source.add_argument("--labels", type=Path, help="rows of crag train labels, for the answerers")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=argument_type(new_file),
         required=True,
         help="examples for crag train lora",
     )

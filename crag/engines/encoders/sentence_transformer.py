@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from crag.core.files import UserError
+from crag.core.packages import describe_missing
 from crag.engines.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings
 
@@ -19,9 +21,12 @@ def _load_model(
 ) -> Any:  # noqa: ANN401 - untyped library
     """A `SentenceTransformer` or `CrossEncoder`, without transformers' progress bar "Loading weights".
 
-    `arguments` are passed to the class's constructor.
+    `arguments` are passed to the class's constructor. Raises UserError: the package is not installed.
     """
-    import sentence_transformers
+    try:
+        import sentence_transformers
+    except ModuleNotFoundError as error:
+        raise UserError(describe_missing(error.name or "sentence_transformers")) from error
     import torch
     from transformers.utils import logging
 

@@ -42,6 +42,9 @@ class GenerationRequest:
     likely_texts: tuple[str, ...] = ()
     """Texts of which the output is likely to repeat parts. Engines in this process guess tokens from them, which makes
     the same text faster; others ignore them."""
+    similar_text: str = ""
+    """A text that the output probably resembles from its first word on, such as the answer to a similar request. Used
+    like `likely_texts`, by this request alone."""
     shared_prefix: str = ""
     """How the first message, or `prompt`, begins in all requests of this kind, as with its rules. Some engines read it
     once for all of them; others ignore it."""

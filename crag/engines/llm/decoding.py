@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crag.core.deadline import Deadline
 from crag.engines.llm.base import FinishReason, Generation, GenerationRequest, end_before_stop
 from crag.engines.llm.grammar import GrammarError, GrammarMatcher
-from crag.engines.llm.guesses import TokenIndex, guess_tokens
+from crag.engines.llm.guesses import LONGEST_ENDING, TokenIndex, guess_tokens
 from crag.engines.llm.prefixes import KeptPrefixes, KeysAndValues
 from crag.engines.llm.tokenizer import ChatTokenizer
 
@@ -50,11 +50,20 @@ class BatchRow:
     first_entropy: float | None = None
     finish_reason: FinishReason | None = None
     error: str | None = None
+    resembles_text: bool = False
+    """Whether `expect` was told what the answer resembles, so that its first tokens can be guessed."""
     _index: TokenIndex = field(default_factory=TokenIndex)
     _indexed_count: int = 1
 
+    def expect(self, tokens: Sequence[int]) -> None:
+        """Guess from a text, given as tokens, that the answer probably resembles from its first token on."""
+        # Behind the end of the prompt, so that the first token follows something
+        last_tokens = self.prompt[-LONGEST_ENDING:]
+        self._index.add([*last_tokens, *tokens], len(last_tokens))
+        self.resembles_text = True
+
     def index_own_text(self) -> TokenIndex:
-        """What followed what in the prompt and in the tokens so far."""
+        """What followed what in the prompt, in the tokens so far, and in the text that they may resemble."""
         text = [*self.prompt, *self.tokens]
         self._index.add(text, self._indexed_count)
         self._indexed_count = len(text)
@@ -83,7 +92,8 @@ class StepModel(ABC):
         """Read `tokens` (rows x new tokens) after those in the cache; with None a new text starts.
 
         `mask` (rows x all tokens so far) is 0 for padding; `positions` has the shape of `tokens`. Returns the logits
-        after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache.
+        after each row's last `logits_to_keep` tokens (rows x `logits_to_keep` x vocabulary), and the cache. The next
+        step may overwrite the logits.
         """
 
     keeps_prefixes = False
@@ -141,14 +151,23 @@ class BatchDecoder:
     def _continue(self, rows: Sequence[BatchRow], cache: Cache, deadline: Deadline) -> None:
         """Read what follows the prefix, then generate."""
         prefix_length = len(rows[0].prefix)
-        unread = [row.prompt[prefix_length:] for row in rows]
-        # Padding on the left: all prompts end in the same column, so one step gives the next token of each.
-        tokens, mask = _pad_left(unread, max(map(len, unread)))
+        prompts = [row.prompt[prefix_length:] for row in rows]
+        width = max(map(len, prompts))
+        guesses: list[list[int]] = []
+        for row, prompt in zip(rows, prompts, strict=True):
+            # The guess for a shorter prompt costs nothing: padding would be read in its place.
+            padding = width - len(prompt)
+            guesses.append(self._guess(row, min(padding, GUESSED_TOKENS)) if row.resembles_text else [])
+
+        # Padding on the left: all texts end in the same column, so one step gives the next token of each.
+        unread = [[*prompt, *guess] for prompt, guess in zip(prompts, guesses, strict=True)]
+        tokens, mask = _pad_left(unread, width)
         mask = np.hstack([np.ones((len(rows), prefix_length), np.int64), mask])
 
-        logits, cache = self._read_prompts(tokens, mask, cache, deadline)
+        logits_to_keep = max(map(len, guesses)) + 1
+        logits, cache = self._read_prompts(tokens, mask, cache, deadline, logits_to_keep)
         if logits is not None:
-            self._decode(rows, logits, cache, mask, deadline)
+            self._decode(rows, guesses, logits, cache, mask, deadline)
 
     # --- prompts -----------------------------------------------------------------------------------------------------
 
@@ -173,9 +192,9 @@ class BatchDecoder:
         return self._model.resume(state, len(rows))
 
     def _read_prompts(
-        self, tokens: Integers, mask: Integers, cache: Cache, deadline: Deadline
+        self, tokens: Integers, mask: Integers, cache: Cache, deadline: Deadline, logits_to_keep: int
     ) -> tuple[Logits | None, Cache]:
-        """Read the prompts after what is in the cache; returns the next token's logits and the new cache.
+        """Read the prompts after what is in the cache; returns the logits after the last tokens, and the new cache.
 
         The mask has columns for the cache too. No logits if time ran out.
         """
@@ -190,11 +209,15 @@ class BatchDecoder:
                 return None, None
             # A step reads the same columns of all prompts, at least one of them.
             columns = max(1, self._affordable_tokens(deadline) // row_count)
-            end = min(width, start + columns)
+            end = width
+            # The last step reads all tokens whose logits are kept.
+            if width - start > max(columns, logits_to_keep):
+                end = min(start + columns, width - logits_to_keep)
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
-            logits, cache = self._model.step(part, mask[:, : cached_count + end], positions[:, start:end], cache)
+            kept = logits_to_keep if end == width else 1
+            logits, cache = self._model.step(part, mask[:, : cached_count + end], positions[:, start:end], cache, kept)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 
@@ -211,19 +234,22 @@ class BatchDecoder:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def _decode(
-        self, rows: Sequence[BatchRow], logits: Logits, cache: Cache, mask: Integers, deadline: Deadline
+        self,
+        rows: Sequence[BatchRow],
+        guesses: Sequence[Sequence[int]],
+        logits: Logits,
+        cache: Cache,
+        mask: Integers,
+        deadline: Deadline,
     ) -> None:
-        """Choose tokens until every row ends or time runs out.
+        """Choose tokens until every row ends or time runs out; `guesses` are those that were read with the prompts.
 
         The model reads a row's newest token together with a guess of the next tokens, which a grammar may force, and
         which often are in the prompt already (names, examples of calls). The logits after each of them tell how far the
         guess is right; wrong guesses are masked. The text is the same up to rounding, with fewer steps.
         """
-        unread: list[list[int]] = [[] for _ in rows]
         while True:
-            for index, row in enumerate(rows):
-                # The first token was chosen for certain; only those after it are guesses.
-                guess = unread[index][1:]
+            for index, (row, guess) in enumerate(zip(rows, guesses, strict=True)):
                 right = self._choose_tokens(row, logits[index], guess)
                 wrong = len(guess) - right
                 # Wrong guesses stay in the cache, at the end of the row; masked, no later token sees them.
@@ -238,30 +264,29 @@ class BatchDecoder:
                 mask = mask[running]
                 cache = self._model.select_rows(cache, running)
 
-            unread = [self._newest_and_guess(row, len(rows)) for row in rows]
-            width = max(map(len, unread))
+            share = -(-GUESSED_TOKENS // len(rows))  # rounded up
+            guesses = [self._guess(row, share) for row in rows]
+            width = max(map(len, guesses)) + 1
+            unread = [[row.tokens[-1], *guess] for row, guess in zip(rows, guesses, strict=True)]
             tokens, new_mask = _pad_left(unread, width)
             mask = np.hstack([mask, new_mask])
             positions = _positions(mask)[:, -width:]
             logits, cache = self._model.step(tokens, mask, positions, cache, width)
 
-    def _newest_and_guess(self, row: BatchRow, row_count: int) -> list[int]:
-        """The newest token of a row that has not ended, and what may follow it within the row's limit and grammar."""
-        share = -(-GUESSED_TOKENS // row_count)  # rounded up
+    def _guess(self, row: BatchRow, limit: int) -> list[int]:
+        """At most `limit` tokens that may follow in a row that has not ended, within its own limit and grammar."""
         # Less one, because a step yields one token more than it guesses right.
-        guess_limit = min(share, row.limit - len(row.tokens) - 1)
-        if not guess_limit:
-            return [row.tokens[-1]]
+        limit = min(limit, row.limit - len(row.tokens) - 1)
+        if not limit:
+            return []
 
-        guess = row.matcher.forced()[:guess_limit] if row.matcher else []
+        guess = row.matcher.forced()[:limit] if row.matcher else []
         text = [*row.prompt, *row.tokens, *guess]
         indexes = [row.index_own_text()]
         if row.likely is not None:
             indexes.append(row.likely)
-        guess += guess_tokens(text, guess_limit - len(guess), indexes, self._end_tokens)
-        if row.matcher:
-            guess = row.matcher.valid(guess)
-        return [row.tokens[-1], *guess]
+        guess += guess_tokens(text, limit - len(guess), indexes, self._end_tokens)
+        return row.matcher.valid(guess) if row.matcher else guess
 
     def _choose_tokens(self, row: BatchRow, logits: Logits, guess: Sequence[int]) -> int:
         """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.

@@ -164,8 +164,7 @@ class OpenvinoModel(StepModel):
         if is_prompt and mask.size > _FEW_TOKENS:
             trim_heap()
 
-        # A copy, because the next step writes to the same memory.
-        logits: Logits = self._request.get_tensor("logits").data.copy()
+        logits: Logits = self._request.get_tensor("logits").data
         return logits, same_rows
 
     def copy_state(self) -> KeysAndValues:

@@ -94,16 +94,19 @@ class StepwiseEngine(LocalEngine[Engine]):
         matcher = None
         if request.grammar is not None:
             matcher = self._match_grammar(request.grammar)
-        likely = self._index_texts(request.likely_texts) if request.likely_texts else None
-        return BatchRow(
+        row = BatchRow(
             request,
             prompt,
             limit,
             matcher,
-            likely,
             prefix=self._find_prefix(request, prompt),
             request_index=index,
         )
+        if request.likely_texts:
+            row.likely = self._index_texts(request.likely_texts)
+        if request.similar_text:
+            row.expect(self._tokens_with_end([request.similar_text])[0])
+        return row
 
     def _find_prefix(self, request: GenerationRequest, prompt: Sequence[int]) -> tuple[int, ...]:
         """The first tokens of a prompt that are worth keeping for others; at least one token is left to read."""
@@ -116,11 +119,14 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _index_texts(self, texts: tuple[str, ...]) -> TokenIndex:
         """The tokens of texts, each with an end, so that the end is guessed too; those of the last request are kept."""
         if texts is not self._indexed_texts:
-            end = [] if self._tokenizer.end_token is None else [self._tokenizer.end_token]
-            encodings = self._tokenizer.backend.encode_batch(list(texts), add_special_tokens=False)
-            self._text_index = TokenIndex([[*encoding.ids, *end] for encoding in encodings])
+            self._text_index = TokenIndex(self._tokens_with_end(texts))
             self._indexed_texts = texts
         return self._text_index
+
+    def _tokens_with_end(self, texts: Sequence[str]) -> list[list[int]]:
+        end = [] if self._tokenizer.end_token is None else [self._tokenizer.end_token]
+        encodings = self._tokenizer.backend.encode_batch(list(texts), add_special_tokens=False)
+        return [[*encoding.ids, *end] for encoding in encodings]
 
     def _micro_batches(self, rows: list[BatchRow]) -> list[list[BatchRow]]:
         """Batches of prompts of similar length with the same prefix, of one adapter or of several; the shortest first.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim
 from crag.evaluation.judge.reading import AnswerQuantity, AnswerReading, Clock, Series
@@ -20,6 +21,44 @@ ORDINARY_WORDS = frozenset(
 """Words that stand beside any number, such as units, and name nothing."""
 _ALTERNATIVE = re.compile(r"\s?[(/;]\s?|\s?\bor\s|\s?=\s?")
 """What stands between two values of one quantity: "324 m (1,063 ft)"."""
+
+
+_LABELS = re.compile(
+    r"\b(?:(?P<open>open(?:s|ed|ing)?)|(?P<close>clos(?:e[sd]?|ing))|(?P<high>high(?:est)?)|(?P<low>low(?:est)?)"
+    r"|(?P<born>born|birth)|(?P<died>die[ds]?|death))\b"
+)
+"""What a price of a day or a year of a life can be."""
+_CHANGED_FROM = re.compile(
+    r"\b(?:up|down|higher|lower|risen|rose|rise|fell|fallen|fall|grew|grown|growth|dropped|drop|climbed|increased?|decreased?"
+    r"|declined?|went|changed?|compared)\s(?:\w{1,12}\s)?from\s(?:about\s|around\s)?$"
+)
+_ASKS_EARLIER = re.compile(r"\b(?:from|before|previous(?:ly)?|earlier|prior|last|used to|originally)\b")
+_CLAUSE_EDGE = re.compile(r"(?<=[a-z])[.;]\s|,\s|\b(?:and|while|whereas|but)\b|\n")
+
+
+def of_asked_label(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those of another label than the question's: "opened at $12" for the closing price."""
+    asked = {match.lastgroup for match in _LABELS.finditer(claim.asked)}
+    if len(asked) != 1:
+        return candidates
+
+    text = claim.prediction_reading.undated
+    edges = [0, *(match.end() for match in _CLAUSE_EDGE.finditer(text)), len(text)]
+    of_other_label: list[AnswerQuantity] = []
+    for start, end in pairwise(edges):
+        labels = {match.lastgroup for match in _LABELS.finditer(text, start, end)}
+        if labels and not labels & asked:
+            of_other_label += [number for number in candidates if start <= number.start < end]
+    return [number for number in candidates if number not in of_other_label]
+
+
+def without_earlier_levels(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those from which something changed, "up from 11 %", if there are others."""
+    if _ASKS_EARLIER.search(claim.asked):
+        return candidates
+    text = claim.prediction_reading.undated
+    levels = [number for number in candidates if not _CHANGED_FROM.search(text[: number.start])]
+    return levels or candidates
 
 
 def other_words(reading: AnswerReading, parts: Iterable[Series | Clock | AnswerQuantity]) -> set[str]:

@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
+from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS
 from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.evaluation.judge.reading.units import in_base_unit
 from crag.text.matching import content, found_in, position_of, recall, words
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?)\b|n't\b")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?|yet\sto)\b|n't\b")
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
@@ -33,7 +35,16 @@ _OPPOSITES = (
 
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
+_BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
+_ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bbeat\b|\bdefeat\w*")
+_LOSES = re.compile(r"\blos[et]s?\b|\b(?:beaten|beat|defeated|outscored|eliminated)\sby\b|\bfell\s(?:to|against)\b")
+_BEATS = re.compile(
+    r"\b(?:beat|beating|defeat\w*|over|outscored|eliminated|(?:won|win|victory|victorious)\s(?:against|over))\b"
+)
+_ORDINAL_PICK = re.compile(
+    r"\W{0,3}(?:it\s(?:is|was)\s|it's\s)?(?:the\s)?(?:(?P<first>former|first|1th)|latter|second|2th)(?:\s(?:one|1|option))?\W{0,3}"
+)
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]{1,200}) and (?P<second>[^,?]{1,200}?)(?=,|$)")
 """Two options that a question compares."""
@@ -60,14 +71,6 @@ _PRESENT = dict(
     )
 )
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
-_OPPOSITE_VERBS = (
-    (frozenset(words("win beat")), frozenset(words("lose"))),
-    (
-        frozenset(words("rise increase increas gain climb grow up")),
-        frozenset(words("fall decrease decreas decline declin drop dropp down")),
-    ),
-)
-"""Verbs as `_in_present` leaves them: "she lost" says no to "did she win?"."""
 RESTATED = 0.8
 """A prediction with so many of the question's words is about the question."""
 LONGEST_OPTION = 8
@@ -91,14 +94,14 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if not claim.asks_yes_or_no:
         return None
 
-    if not gold_is_yes and _says_opposite(claim):
+    if not gold_is_yes and (_says_opposite(claim) or _names_other_subject(claim)):
         return True, "the gold answer says no, the prediction says the opposite of the question"
 
     # No clear reply: "he won it" can still answer "did he win it?"
     is_negated = bool(_NEGATION.search(claim.prediction_reading.plain))
     # Text in brackets is an aside, not another statement
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
-    adds = len(bare.new_in_prediction) > 1  # a "yes" that adds something may be another statement
+    adds = len(_new_words(bare)) > 1  # a "yes" that adds something may be another statement
     if is_negated is gold_is_yes or not _repeats_question(claim) or (gold_is_yes and adds):
         return False, f"the gold answer says {gold_word}, the prediction does not"
     return True, f"the gold answer says {gold_word}, the prediction says the same in other words"
@@ -135,12 +138,33 @@ def _repeats_question(claim: ReadClaim) -> bool:
         # "She wrote it" and "it was not Ann": all that it says is in the question.
         new = [
             token
-            for token in content(prediction_words)
+            for token in map(_in_present, content(claim.prediction_tokens))
             if not found_in(token, question_words) and token not in _NEGATED_TOKENS
         ]
         if not new and any(found_in(token, question_words) for token in prediction_words):
             return True
     return recall(question_words, prediction_words) >= RESTATED
+
+
+def _new_words(claim: ReadClaim) -> list[str]:
+    """What the prediction adds to the question; not a number, which no number of the question contradicts."""
+    asked = [_in_present(token) for token in claim.query_tokens]
+    new = [token for token in claim.new_in_prediction if not found_in(_in_present(token), asked)]
+    if any(not number.year_like for number in claim.query_numbers):
+        return new
+    return [token for token in new if not token[0].isdigit() and token not in ORDINARY_WORDS]
+
+
+def _names_other_subject(claim: ReadClaim) -> bool:
+    """Whether the prediction says of somebody else what is asked: "Tann won the cup" to "did orle win the cup?"."""
+    if _NEGATION.search(claim.prediction_reading.plain) or _PRONOUN_SUBJECT.match(claim.prediction_reading.plain):
+        return False
+    asked = [_in_present(token) for token in content(claim.query_tokens)]
+    said = [_in_present(token) for token in claim.prediction_tokens]
+    subject = list(takewhile(lambda token: not found_in(token, said), asked))
+    predicate = asked[len(subject) :]
+    is_other = bool(said) and not found_in(said[0], asked)
+    return is_other and bool(subject) and len(predicate) > 1 and recall(predicate, said) == 1.0
 
 
 def _says_opposite(claim: ReadClaim) -> bool:
@@ -160,8 +184,26 @@ def _says_opposite(claim: ReadClaim) -> bool:
 
 def _in_present(token: str) -> str:
     """A verb without its past ending: "won" as "win", "rained" as "rain"; both sides are treated alike."""
-    ending = "ed" if len(token) > 4 else ""
-    return _PRESENT.get(token, token.removesuffix(ending))
+    present = _PRESENT.get(token, token)
+    if len(present) <= 4:
+        return present
+    # "Closed" and "close" are both "clos"
+    return re.sub(r"ed?$", "", present)
+
+
+def _verbs(listing: str) -> frozenset[str]:
+    return frozenset(map(_in_present, words(listing)))
+
+
+_OPPOSITE_VERBS = (
+    (_verbs("win beat"), _verbs("lose")),
+    (_verbs("rise increase gain climb grow up higher"), _verbs("fall decrease decline drop dropped down lower")),
+    (_verbs("alive live living"), _verbs("die dead deceased late passed")),
+    (_verbs("married marry"), _verbs("single unmarried divorced widowed")),
+    (_verbs("open"), _verbs("closed shut")),
+    (_MUCH, _LITTLE),
+)
+"""Words of which one excludes the other: "she lost" says no to "did she win?"."""
 
 
 # --- this or that -----------------------------------------------------------------------------------------------------
@@ -201,6 +243,8 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
 def _agree_on_no_pick(claim: ReadClaim) -> RuleDecision | None:
     """Compares answers that pick neither option, "they are equally long" and "neither"; None if the gold one picks."""
     if all(_SAME.search(reading.plain) for reading in (claim.gold_reading, claim.prediction_reading)):
+        return True, "both say that there is no difference"
+    if _BOTH.fullmatch(claim.gold_reading.plain) and _SAME.search(claim.prediction_reading.plain):
         return True, "both say that there is no difference"
     if _NEITHER.match(claim.gold_reading.plain) is None:
         return None
@@ -251,12 +295,20 @@ def _read_options(query: str) -> Options | None:
 
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
+    winner = _read_winner(options, text) if _ASKS_WINNER.search(query.lower()) else None
+    if winner is not None:
+        return winner
+
     # Options that are named at all, and those that are not denied
     picks = _named_options(options, read_answer(text).tokens)
     affirmed_text = without_denied(text)
     affirmed = picks if affirmed_text == text else _named_options(options, read_answer(affirmed_text).tokens)
+    if not picks:
+        return _read_ordinal_pick(text)
     if len(picks) == 1:
-        return picks[0] if affirmed else 1 - picks[0]  # "not the Nile" is the other one
+        # "Not the Nile" and "the Nile is shorter" are the other one
+        is_short_opposite = len(read_answer(text).tokens) <= LONGEST_OPTION and _compares_by_opposite(query, text)
+        return picks[0] if bool(affirmed) is not is_short_opposite else 1 - picks[0]
     if len(affirmed) == 1:
         return affirmed[0]
 
@@ -270,6 +322,31 @@ def _find_pick(options: Options, text: str, query: str) -> int | None:
             is_reversed = _compares_by_opposite(query, reading.plain) is not is_negated
             return 1 - picks[0] if len(picks) == 2 and is_reversed else picks[0]
     return _pick_by_numbers(options, text, query)
+
+
+def _read_winner(options: Options, text: str) -> int | None:
+    """Who won by "Orle beat Tann", "Tann lost to Orle" or "Tann lost"; None for any other text."""
+    tokens = read_answer(text).tokens
+    named = _named_options(options, tokens)
+    # "Not Orle" and "Orle never beat Tann" are for the general reading
+    if not named or _NEGATION.search(plain_text(text)):
+        return None
+
+    first = named[0]
+    start = _position_of_option(options[first], tokens)
+    end = _position_of_option(options[1 - first], tokens) if len(named) == len(options) else len(tokens)
+    verb = " ".join(tokens[start:end])
+    if _LOSES.search(verb):
+        return 1 - first
+    return first if len(named) == len(options) and _BEATS.search(verb) else None
+
+
+def _read_ordinal_pick(text: str) -> int | None:
+    """The option of "the former" or "the second one"; None for any other text."""
+    match = _ORDINAL_PICK.fullmatch(plain_text(text))
+    if match is None:
+        return None
+    return 0 if match["first"] else 1
 
 
 def _split_clauses(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crag.core.files import UserError
@@ -24,6 +24,16 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_MODEL = "gpt-4-0125-preview"
 """The 2024 starter kit's default model."""
 DEFAULT_URL = "https://api.openai.com/v1"
+DEFAULT_RUBRIC = "crag"
+_MODEL_OPTIONS: Mapping[str, object] = {
+    "judge_model": None,
+    "judge_url": None,
+    "judge_preset": None,
+    "judge_set": [],
+    "judge_rubric": DEFAULT_RUBRIC,
+    "judge_cache": None,
+}
+"""The options of the judge ``llm`` and their defaults: with another judge they would do nothing."""
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -53,7 +63,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     )
 
     parser.add_argument(
-        "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
+        "--judge-rubric", choices=RUBRICS, default=DEFAULT_RUBRIC, help="llm: the rubric (default: %(default)s)"
     )
     default_cache = str(default_cache_file()).replace("%", "%%")  # argparse formats help texts
     parser.add_argument(
@@ -65,11 +75,13 @@ def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
     """The judge for the arguments of `add_judge_arguments`; see `make_judge`."""
     if arguments.judge != "llm":
         # Whoever gives --judge-url expects that model to judge.
-        unused = [
-            f"--judge-{name}" for name in ("model", "url", "preset") if getattr(arguments, f"judge_{name}") is not None
-        ]
+        unused = [name for name, default in _MODEL_OPTIONS.items() if getattr(arguments, name) != default]
         if unused:
-            raise UserError(f"{', '.join(unused)} has no effect without --judge llm")
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in unused)
+            raise UserError(f"{options} has no effect without --judge llm")
+
+    if arguments.judge_set and arguments.judge_preset is None:
+        raise UserError("--judge-set has no effect without --judge-preset")
 
     return make_judge(
         arguments.judge,
@@ -90,7 +102,7 @@ def make_judge(
     url: str | None = None,
     preset: str | None = None,
     changes: Sequence[str] = (),
-    rubric: str = "crag",
+    rubric: str = DEFAULT_RUBRIC,
     cache: str | None = None,
     check: bool = True,
 ) -> Judge:

@@ -1,11 +1,12 @@
 """The rule for names in another form: by initials, a nickname, without titles, degrees or the place of a team."""
 
 import re
+from collections.abc import Callable
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision
-from crag.evaluation.judge.phrases import ASKS_WINNER, BEATEN
 from crag.evaluation.judge.reading import read_answer
 from crag.evaluation.judge.reading.acronyms import names_by_acronym
+from crag.evaluation.judge.short_names import has_surname, names_team_in_short
 from crag.text.matching import position_of, words
 
 # "President Ann Lee" and "Ann Lee" are the same person
@@ -17,7 +18,6 @@ _TITLES = frozenset(
     )
 )
 _DEGREES = frozenset(words("phd ph d md msc mba esq dr doctor obe cbe"))
-_ASKS_TEAM = re.compile(r"\b(?:team|club|franchise|squad)s?\b|\bwho (?:won|beat|did|do|does|will)\b")
 _ASKS_LETTERS = re.compile(r"\b(?:stands? for|acronym|abbreviat\w+|initials|ticker|symbol|call ?sign|code)\b")
 """A question about an acronym itself."""
 _ASKS_PERSON = re.compile(
@@ -30,20 +30,15 @@ _PUNCTUATION = frozenset(".,;:!?'\"-/()")
 
 
 def other_form_of_name(claim: ReadClaim) -> RuleDecision | None:
-    """The prediction names the gold answer by its initials, by a nickname, without titles, or without a team's place.
+    """The prediction names the gold answer by its initials, a nickname, a surname, without titles or a team's place.
 
     A sign without letters, such as the album "÷", must stand alone in the prediction.
     """
     if not claim.gold_tokens:
         return (True, "the prediction holds the sign") if _has_sign(claim) else None
-    if _has_nickname(claim):
-        return True, "the prediction holds the name with its nickname"
-    if _has_initials(claim):
-        return True, "one has words of the other by their initials"
-    if _differ_by_titles(claim.gold_tokens, claim.prediction_tokens):
-        return True, "the names differ by titles only"
-    if _names_team_by_nickname(claim):
-        return True, "the gold answer adds the place of the team"
+    for has_form, reason in _FORMS:
+        if has_form(claim):
+            return True, reason
     return None
 
 
@@ -73,10 +68,10 @@ def _has_nickname(claim: ReadClaim) -> bool:
     return position_of(read_answer(f"{name['nickname']} {name['last']}").tokens, claim.prediction_tokens) >= 0
 
 
-def _differ_by_titles(gold: tuple[str, ...], predicted: tuple[str, ...]) -> bool:
+def _differ_by_titles(claim: ReadClaim) -> bool:
     """Whether two names of two words or more are the same without titles and degrees."""
-    gold_name = _without_titles(gold)
-    return len(gold_name) > 1 and gold_name == _without_titles(predicted)
+    gold_name = _without_titles(claim.gold_tokens)
+    return len(gold_name) > 1 and gold_name == _without_titles(claim.prediction_tokens)
 
 
 def _without_titles(name: tuple[str, ...]) -> tuple[str, ...]:
@@ -90,27 +85,11 @@ def _without_titles(name: tuple[str, ...]) -> tuple[str, ...]:
     return name[start:end]
 
 
-def _names_team_by_nickname(claim: ReadClaim) -> bool:
-    """Whether the prediction has only the plural that ends a team's name: "Lakers" of "Los Angeles Lakers"."""
-    if claim.is_sentence or len(claim.gold_tokens) < 2 or not _ASKS_TEAM.search(claim.asked):
-        return False
-    nickname = claim.gold.split()[-1].strip(" .").lower()
-    if not nickname.endswith("s") or len(nickname) < len("Nets"):
-        return False
-
-    for match in re.finditer(
-        rf"(?P<before>(?:[\w.'’-]{{1,40}}\s){{0,2}})(?i:{re.escape(nickname)})\b", claim.prediction
-    ):
-        before = match["before"].split()
-        if _is_article_or_common(before[-1:], claim.prediction) and not (
-            BEATEN.intersection(before) and ASKS_WINNER.search(claim.asked)
-        ):
-            return True
-    return False
-
-
-def _is_article_or_common(before: list[str], text: str) -> bool:
-    """Whether no name stands before the nickname: a capital there is another place, "Cleveland Spiders"."""
-    if not before or before[0].lower() == "the":
-        return True
-    return before[0].islower() and not text.islower()
+_FORMS: tuple[tuple[Callable[[ReadClaim], bool], str], ...] = (
+    (_has_nickname, "the prediction holds the name with its nickname"),
+    (_has_initials, "one has words of the other by their initials"),
+    (_differ_by_titles, "the names differ by titles only"),
+    (names_team_in_short, "the prediction names the team without its place, or with a short one"),
+    (has_surname, "the prediction gives the surname"),
+)
+"""Each form with the reason that is given."""

@@ -1,6 +1,7 @@
 """Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
+from collections.abc import Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
@@ -46,8 +47,27 @@ _BUT_ANSWER = re.compile(
 _FIRST_PERSON = re.compile(r"\bi\b")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
 # "Orle beat Tann" names Tann as the loser
-BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
+BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs over runner up runners"))
+_LOST_AFTER = re.compile(
+    r"\s(?:lost|loses?|fell)\b|\s(?:was|were|got)\s(?:beaten|defeated|eliminated|knocked)\b"
+    r"|\s(?:was|were|(?:came|finished|placed|ended)(?:\sin)?)\s(?:the\s)?(?:2th|last|runners?[ -]?up)\b"
+)
+"""What says behind a name that somebody else won."""
+_WON = re.compile(r"\bw[io]ns?\b|\bchampions?\b|\bvictor")
 ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
+ASKS_WHOLE_NAME = re.compile(
+    r"\b(?:full|whole|complete|first|given|middle|birth|real|legal|maiden|stage)\s(?:\w+\s)?names?\b"
+)
+"""A question that a part of a name does not answer."""
+_INITIAL_IN_MIDDLE = re.compile(r"\b(?P<first>[a-z]{2,30})\s(?P<initial>[a-z])\.?\s(?P<last>[a-z]{2,30})\b")
+_ASKS_HOLDER = re.compile(r"\b(?:who|which|what)(?:'s|\s(?:is|are|holds?|leads?|runs?|owns?))\b")
+_ASKS_SUCCESSION = re.compile(
+    r"\b(?:succe\w+|replac\w+|predecess\w+|former(?:ly)?|previous(?:ly)?|before|prior|after|took over)\b"
+)
+_SUCCEEDED = re.compile(r"\b(?:succeed(?:ed|ing)|replac(?:ed|ing|e)|took over from|taking over from)$")
+_SUCCEEDED_BY = re.compile(r",?\s(?:was|were|has been|who was)\s(?:succeeded|replaced|followed)\sby\b")
+_FORMERLY = frozenset(words("formerly previously once originally"))
+_ASKS_PAST = re.compile(r"\b(?:was|were|did|had|former(?:ly)?|previous(?:ly)?|once|original(?:ly)?|old)\b")
 _OR_ASIDE = re.compile(r"[,(]\s?or\b")
 _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
@@ -59,6 +79,8 @@ FEWEST_DIGITS = 7
 _GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
 LONGEST_NAME = 4
 """Tokens."""
+_NAMES_WITHOUT_AND = 4
+_ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|village|country|state|county|province|region|place|location)\b")
 _GENERATIONS = frozenset(words("junior senior 2 3 4"))
 _PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
@@ -171,6 +193,8 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     # Naming several candidates would make every guess right
     if count_listed(claim.prediction) > 1 or _is_one_of_several(claim):
         return False, "the prediction lists several answers where the gold answer is one"
+    if _has_other_initial(claim):
+        return False, "the prediction has another initial in the middle of the name"
 
     # Word by word first: only there can the words around it take it back
     position = position_of(claim.gold_tokens, claim.prediction_tokens)
@@ -180,9 +204,8 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
 
     if _are_close_together(gold_words, claim.prediction_tokens) or _has_joined_words(claim):
         return True, "the prediction holds the gold answer"
-    if _has_name_without_middle(claim, gold_words):
-        return True, "the prediction holds the name without its middle part"
-    return None
+    is_without_middle = _has_name_without_middle(claim, gold_words)
+    return (True, "the prediction holds the name without its middle part") if is_without_middle else None
 
 
 def _are_close_together(gold_words: list[str], text: tuple[str, ...]) -> bool:
@@ -197,6 +220,8 @@ def _has_name_without_middle(claim: ReadClaim, gold_words: list[str]) -> bool:
     """The prediction has the first and the last of three or four words: "George Bush" for "George Walker Bush"."""
     if not 3 <= len(gold_words) <= 4 or "," in claim.gold or not all(word.isalpha() for word in gold_words):
         return False
+    if ASKS_WHOLE_NAME.search(claim.asked):
+        return False
     return position_of([gold_words[0], gold_words[-1]], claim.prediction_tokens) >= 0
 
 
@@ -207,7 +232,7 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     after = claim.prediction_tokens[position + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
         return "the prediction denies the gold answer"
-    another = _find_another(claim, before[-1]) if before else None
+    another = _find_another(claim, before)
     if another:
         return another
 
@@ -228,10 +253,37 @@ def _find_retraction(claim: ReadClaim, position: int) -> str | None:
     return None
 
 
-def _find_another(claim: ReadClaim, word: str) -> str | None:
-    """Whom or what the prediction names instead, by the word before the gold answer."""
-    if word in BEATEN and ASKS_WINNER.search(claim.asked):
+def _names_another_holder(claim: ReadClaim, before: Sequence[str]) -> bool:
+    """Whether a question for who is something is answered by who was: "Bo Chan succeeded Ann Lee"."""
+    if not _ASKS_HOLDER.search(claim.asked) or _ASKS_SUCCESSION.search(claim.asked):
+        return False
+    if "former" in before or _SUCCEEDED.search(" ".join(before)):
+        return True
+    text = claim.prediction_reading.plain
+    gold = claim.gold_reading.plain.strip(" .")
+    return gold in text and _SUCCEEDED_BY.match(text, text.find(gold) + len(gold)) is not None
+
+
+def _says_that_gold_lost(claim: ReadClaim) -> bool:
+    """Whether "Orle lost to Tann" answers a question for the winner; not if somebody won in it too."""
+    if not ASKS_WINNER.search(claim.asked):
+        return False
+    text = claim.prediction_reading.plain
+    gold = claim.gold_reading.plain.strip(" .")
+    end = text.find(gold) + len(gold)
+    return gold in text and _LOST_AFTER.match(text, end) is not None and not _WON.search(text)
+
+
+def _find_another(claim: ReadClaim, before: Sequence[str]) -> str | None:
+    """Whom or what the prediction names instead, by the words beside the gold answer."""
+    word = before[-1] if before else ""
+    is_loser = word in BEATEN and ASKS_WINNER.search(claim.asked)
+    if is_loser or _says_that_gold_lost(claim):
         return "the prediction names the gold answer as the loser"
+    if _names_another_holder(claim, before):
+        return "the prediction names somebody who came after the gold answer"
+    if word in _FORMERLY and not _ASKS_PAST.search(claim.asked):
+        return f"the prediction says that it was {word} {claim.gold}"
     if word in _words_of_other_places(claim) and _begins_name(claim, word):
         return f"the prediction says {word} {claim.gold}"
     return None
@@ -249,6 +301,18 @@ def _begins_name(claim: ReadClaim, word: str) -> bool:
     """Whether the word is written as the beginning of a name, "New York", or the text has no capitals to tell."""
     text = claim.prediction
     return text.islower() or re.search(rf"\b{word.capitalize()}\s[A-Z]", text) is not None
+
+
+def _has_other_initial(claim: ReadClaim) -> bool:
+    """Whether both names have an initial in the middle, and not the same: "Bo S. Chan" for "Bo T. Chan"."""
+    gold = _INITIAL_IN_MIDDLE.search(claim.gold_reading.plain)
+    if gold is None:
+        return False
+    predicted = re.search(
+        rf"\b{re.escape(gold['first'])}\s(?P<initial>[a-z])\.?\s{re.escape(gold['last'])}\b",
+        claim.prediction_reading.plain,
+    )
+    return predicted is not None and predicted["initial"] != gold["initial"]
 
 
 def _has_joined_words(claim: ReadClaim) -> bool:
@@ -271,7 +335,22 @@ def _is_one_of_several(claim: ReadClaim) -> bool:
     for names in name_series(first_sentence(claim.prediction)):
         if any(recall(claim.gold_tokens, name) == 1.0 for name in names):
             return True
-    return False
+    return _is_item_of_bare_list(claim)
+
+
+def _is_item_of_bare_list(claim: ReadClaim) -> bool:
+    """Whether the prediction is nothing but names, "ann lee, bo chan and cy dean", and the gold answer one of them.
+
+    "Orle, Kessa, Varn" is a place, and "ann lee, actress, writer and director" one person: without "and" there must be
+    four names or more, and each must have two words if the gold answer has.
+    """
+    items = [tokens(item) for item in split_list(claim.prediction.strip(" ."))]
+    if claim.gold_tokens not in items or "," in claim.gold:
+        return False
+    if not _is_list_of_names(claim.prediction) and (len(items) < _NAMES_WITHOUT_AND or _ASKS_PLACE.search(claim.asked)):
+        return False
+    fewest = min(2, len(claim.gold_tokens))
+    return all(fewest <= len(item) <= LONGEST_NAME for item in items)
 
 
 # --- a gold answer that says more than the prediction -----------------------------------------------------------------

@@ -7,9 +7,17 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
-from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.beside_numbers import (
+    ORDINARY_WORDS,
+    find_alternatives,
+    of_asked_label,
+    other_words,
+    without_earlier_levels,
+)
+from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
+    Bound,
     read_quantities,
     same_bound,
     same_quantity,
@@ -18,7 +26,7 @@ from crag.evaluation.judge.reading.quantities import SCALES
 from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import content, count_listed, stem, tokens, words
+from crag.text.matching import count_listed, stem, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
@@ -28,10 +36,9 @@ _SAYS_NO_VALUE = re.compile(
 )
 # "no idea" has the word "no", but does not say that there is none
 _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
+_NOT_ONE = re.compile(r"\bnot\s(?:a\ssingle|even|so\smuch\sas)\s(?:1\b|one\b|an?\b)")
 _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
-_ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
-_ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_LIMIT = re.compile(
     r"""
     \b(?: minimum | maximum | max | min | limit | legal | required? | requires | need(?:s|ed)? | must | allowed
@@ -44,6 +51,8 @@ _ASKS_LIMIT = re.compile(
 _ABOUT = r"about|around|approximately|approx|roughly|nearly|almost|some|circa"
 _SAYS_ABOUT = re.compile(rf"\b(?:{_ABOUT})\b|~")
 _SAYS_ABOUT_OR_OVER = re.compile(rf"\b(?:{_ABOUT}|over|more than)\b|~")
+_LARGE_STEP = 1_000
+"""From here on the last written digit of a number is one of thousands or millions."""
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
 """What divides a sentence into parts about one year each; not the comma of "1, 204"."""
@@ -52,7 +61,7 @@ _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]
 """A name with a number, "ligue 1"; not the first digits of "about 1,204"."""
 _NUMBER_AND_NEXT = re.compile(
     r"""
-    (?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)
+    (?<![\w.,])(?P<number>\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)
     # The next one or two words; "one of" counts nothing.
     (?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))
     """,
@@ -60,8 +69,17 @@ _NUMBER_AND_NEXT = re.compile(
 )
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
+_TITLE = re.compile(r'(?<!\d)"[^"]{1,80}"(?!\w)')
+_ASKS_COUNT = re.compile(r"\bhow many\b")
+_RANK_BEFORE = re.compile(r"(?:\b(?:number|no\.?|nr\.?)\s|#)$")
 _COUNTED = re.compile(
-    r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
+    r"""
+    \bhow\ (?:
+        (?:many|much)\ (?P<noun>(?!(?:will|would|can|could|did|do|does|is|are|was|were|has|have|had)\b)[a-z]+)
+      | (?P<measure>long|far|tall|high|wide|deep|heavy|fast|old)
+    )\b
+    """,
+    re.VERBOSE,
 )
 """What a question counts or measures."""
 _UNITS_OF = {
@@ -86,7 +104,7 @@ def no_value(claim: ReadClaim) -> RuleDecision | None:
 
 def _says_none(claim: ReadClaim) -> bool:
     """The prediction says that there is none and adds no number to the question's, unlike "12, not 10"."""
-    text = claim.prediction_reading.plain
+    text = _NOT_ONE.sub("none", claim.prediction_reading.plain)
     if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
         return False
 
@@ -95,51 +113,15 @@ def _says_none(claim: ReadClaim) -> bool:
     return all(number.value == 0 for number in new_numbers)
 
 
-def same_date(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a whole date or several days: the prediction must have the same, in any notation."""
-    if claim.gold_reading.day_spans:
-        return _same_days(claim)
-
-    gold_dates = claim.gold_reading.dates
-    rest = claim.not_asked(tokens(claim.gold_reading.undated))
-    # Words beside the date can be the answer, unless the question asks for a date
-    if len(gold_dates) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
-        return None
-
-    gold_date = min(gold_dates)
-    day = gold_date.isoformat()
-    dates = claim.prediction_reading.dates
-    asked_part = _ASKS_PART.search(claim.asked)
-    if not dates and asked_part:
-        # "which year?" is answered by the year of the gold date
-        part = day[:4] if asked_part["part"] == "year" else stem(f"{gold_date:%B}".lower())
-        is_there = part in claim.prediction_tokens
-        return is_there, f"the question asks for the {asked_part['part']} of {day}: {'' if is_there else 'not '}there"
-
-    if not dates and not claim.prediction_numbers:
-        return False, f"the prediction holds no date, the gold answer is {day}"
-    if gold_date in dates:
-        return True, f"the prediction holds {day}"
-    return False, f"the prediction does not hold {day}"
-
-
-def _same_days(claim: ReadClaim) -> RuleDecision | None:
-    """Compares a gold answer such as "July 4-6, 1939", which is nothing else or answers a question for a date."""
-    spans = claim.gold_reading.day_spans
-    others = [token for token in content(claim.gold_tokens) if token.isalpha() and not _MONTHS.fullmatch(token)]
-    if len(spans) != 1 or (others and not _ASKS_DATE.search(claim.asked)):
-        return None
-
-    (span,) = spans
-    days = f"{span.first} to {span.last}"
-    predicted_spans = claim.prediction_reading.day_spans
-    predicted_days = claim.prediction_reading.dates
-    if not predicted_spans and not predicted_days:
-        return None
-    # "July 4, 1939 to July 6, 1939" names both
-    if span in predicted_spans or (not predicted_spans and {span.first, span.last} <= predicted_days):
-        return True, f"the prediction holds {days}"
-    return False, f"the prediction does not hold {days}"
+def _names_single(claim: ReadClaim) -> bool:
+    """Whether the prediction has no number and names the counted thing with "a": "it won an oscar"."""
+    counted = _COUNTED.search(claim.query_reading.plain)
+    if counted is None or not counted["noun"] or claim.prediction_numbers:
+        return False
+    thing = re.escape(counted["noun"].removesuffix("s"))
+    text = claim.prediction_reading.plain
+    is_denied = _SAYS_NO_VALUE.search(text) is not None
+    return not is_denied and re.search(rf"\b(?:an?|a single|only one)\s{thing}\b", text) is not None
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -161,7 +143,8 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if agreement:
         return True, agreement
 
-    candidates = _find_answer_numbers(claim, gold)
+    candidates = without_whole(claim, _find_answer_numbers(claim, gold))
+    candidates = without_earlier_levels(claim, of_asked_label(claim, candidates))
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
 
@@ -191,7 +174,9 @@ def _compare_with_answers(claim: ReadClaim, gold: AnswerQuantity, answers: list[
 
 
 def _leaves_open(claim: ReadClaim, gold: AnswerQuantity) -> bool:
-    """Whether the prediction names the gold number "or" another one; not "5 km or 3.1 miles"."""
+    """Whether the prediction names the gold number "or" another one, "4 to 5" too; not "5 km or 3.1 miles"."""
+    if is_end_of_range(claim, gold):
+        return True
     # A choice that the question or the gold answer has too
     if _OR.search(claim.gold_reading.plain) or _OR.search(claim.asked):
         return False
@@ -232,6 +217,9 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     # "she has never won" for 0
     if gold.value == 0 and _says_none(claim):
         return "both say that there are none"
+    # "It won an award" for 1
+    if gold.value == 1 and _names_single(claim):
+        return "both say that there is one"
     if any(says_otherwise(series, [gold]) for series in claim.prediction_reading.series):
         return f"the prediction holds {gold.value:g} as a share or a duration"
     return None
@@ -264,10 +252,18 @@ def _find_answer_numbers(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQ
         candidates = _without_numbered_names(claim)
     if gold.year_like:
         return candidates
+    if _ASKS_COUNT.search(claim.asked):
+        candidates = _without_ranks(claim, candidates)
 
     # Years and ordinals only count if there is nothing else
     counts = [number for number in candidates if not number.year_like and (gold.ordinal or not number.ordinal)]
     return _of_asked_year(claim, counts or candidates)
+
+
+def _without_ranks(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those of "a number 1 hit", which counts nothing."""
+    text = claim.prediction_reading.undated
+    return [number for number in candidates if not _RANK_BEFORE.search(text[: number.start])]
 
 
 def _without_numbered_names(claim: ReadClaim) -> list[AnswerQuantity]:
@@ -314,11 +310,21 @@ def _agree(
     is_about: bool,
 ) -> bool:
     """Whether value, sign, unit, era and bound agree."""
+    if _is_just_over(gold, answer):
+        return True
     if not same_quantity(gold, answer) and not (is_about and _nearly_equal(gold, answer)):
         return False
     asks_limit = bool(_ASKS_LIMIT.search(claim.asked))
     is_approximate = bool(_SAYS_ABOUT.search(claim.gold_reading.plain))
     return same_bound(gold, answer, asks_limit=asks_limit, is_approximate=is_approximate)
+
+
+def _is_just_over(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
+    """Whether the answer is the gold value cut off after its last written digit: "over $936 million"."""
+    if answer.bound is not Bound.OVER or answer.step < _LARGE_STEP or gold.bound is not Bound.NONE:
+        return False
+    is_near = 0 < gold.value - answer.value < min(answer.step, 0.01 * gold.value)
+    return is_near and same_quantity(gold, replace(answer, value=gold.value))
 
 
 def _nearly_equal(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
@@ -366,7 +372,7 @@ def _find_gold_number(claim: ReadClaim) -> AnswerQuantity | None:
         return counted
 
     # A sentence repeats the numbers of the question
-    new_numbers = numbers_not_in(claim.gold_numbers, claim.query_numbers)
+    new_numbers = numbers_not_in(_without_titles(claim), claim.query_numbers)
     if not new_numbers:
         return None
     if claim.asks_for_number:
@@ -385,8 +391,16 @@ def _find_counted(claim: ReadClaim) -> AnswerQuantity | None:
         return None
 
     units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _ANY_UNIT)
+    candidates = _without_titles(claim)
     for match in _NUMBER_AND_NEXT.finditer(claim.gold_reading.undated):
-        if units.intersection(map(stem, match["next"].split())):
-            numbers = [number for number in claim.gold_numbers if number.start <= match.start() < number.end]
-            return numbers[0] if numbers else None
+        numbers = [number for number in candidates if number.start <= match.start() < number.end]
+        if numbers and units.intersection(map(stem, match["next"].split())):
+            return numbers[0]
     return None
+
+
+def _without_titles(claim: ReadClaim) -> list[AnswerQuantity]:
+    """The numbers of the gold answer without those in quoted titles, unless it has no others."""
+    titles = [match.span() for match in _TITLE.finditer(claim.gold_reading.undated)]
+    outside = [number for number in claim.gold_numbers if not any(start <= number.start < end for start, end in titles)]
+    return outside or claim.gold_numbers

@@ -13,6 +13,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 | denied, head | what is denied; complements of a name |
 | symbol | tickers |
 | date | whole dates |
+| span of years | centuries, parts of decades |
 | several numbers | times of day, series, counts |
 | number | quantities with sign, unit, era and bound |
 | set | items |
@@ -23,6 +24,7 @@ from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
 from crag.evaluation.judge.choices import this_or_that, yes_or_no
+from crag.evaluation.judge.dates import same_date
 from crag.evaluation.judge.other_names import other_form_of_name
 from crag.evaluation.judge.phrases import (
     gold_phrase,
@@ -33,11 +35,12 @@ from crag.evaluation.judge.phrases import (
     signs_of_names,
     telling_words,
 )
-from crag.evaluation.judge.quantities import no_value, same_amount, same_date
+from crag.evaluation.judge.quantities import no_value, same_amount
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.names import find_only_relation
 from crag.evaluation.judge.sets import same_items
 from crag.evaluation.judge.several_numbers import several_numbers
+from crag.evaluation.judge.spans_of_years import in_span_of_years
 from crag.evaluation.judge.symbols import same_symbol
 
 RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
@@ -53,6 +56,7 @@ RULES_FOR_AFFIRMED: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "symbol": same_symbol,
     "signed name": signed_name,
     "date": same_date,
+    "span of years": in_span_of_years,
     "several numbers": several_numbers,
     "number": same_amount,
     "set": same_items,
@@ -72,7 +76,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "10"
+    version = "11"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""

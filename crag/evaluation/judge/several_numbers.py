@@ -201,10 +201,11 @@ def _is_share(series: Series, number: AnswerQuantity) -> bool:
     # "67 %" is 2/3 rounded to its last written digit
     step = number.step / 100 if number.percent else number.step
     difference = abs(value - series.share)
+    is_rounded = number.step < 1 and difference <= 0.5 * step
     if series.share >= 1:
         # Odds of 5/1 are not 5
-        return number.step < 1 and not number.units and difference < _SHARE_ERROR
-    return difference < _SHARE_ERROR or (number.step < 1 and difference <= 0.5 * step)
+        return is_rounded and not number.units
+    return difference < _SHARE_ERROR or is_rounded
 
 
 def _is_duration(series: Series, number: AnswerQuantity) -> bool:

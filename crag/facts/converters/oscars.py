@@ -12,6 +12,9 @@ from crag.text.matching import category_title, other_category_names
 
 _OSCAR_COLUMNS = ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner")
 
+_TRUE = frozenset({"true", "1", "yes"})
+"""How tables write that a nominee won; spreadsheets turn True into TRUE."""
+
 # --- categories -------------------------------------------------------------------------------------------------------
 _SONG = re.compile(r"\AMUSIC \(Song(?!.*Score)")
 _FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]{1,200}) \((?P<kind>[^()]{1,200})\)")
@@ -22,10 +25,26 @@ _AFTER_BRACKET = re.compile(r"\((\w)")
 _SMALL_WORDS = frozenset({"in", "a", "of", "the", "or", "for", "on", "from", "and"})
 
 # --- credits ----------------------------------------------------------------------------------------------------------
-_HONOUR = re.compile(r"To (?P<name>[^,.]+?)(?:,| for | in | whose |\.|$)")
+_NAME = r"(?:[A-Z][\w.'’-]{0,40}|and|of|the)"
+_HONOUR = re.compile(
+    rf"""
+    To\ (?P<name>[^,.]+?) (?:,|\ for\ |\ in\ |\ whose\ |\.|$)
+  | (?P<praised>{_NAME}(?:\ {_NAME}){{1,12}}) (?:\ for\ (?:his|her|its|their|having|the\ [a-z]) | \ -\ [a-z])
+    """,
+    re.VERBOSE,
+)
+"""The credit of an honorary award: "To Jane Doe, for her work", "Jane Doe for the creation of ..."."""
+_AND = re.compile(r"\s{1,9}and\s{1,9}")
+_COMPOSERS = re.compile(r"\s{0,9}\((?P<credit>[\w ]{0,40}\b(?:Score|Music) by [^()]{1,200})\)")
+"""A credit of its own in brackets: "head of department (Score by Jim Roe)"."""
+_AROUND = re.compile(r"(?P<before>\A|;|,|\band)(?P<blanks>\s{0,9})\((?P<name>[^()]{1,400})\)(?=\s{0,9}(?:,|;|\Z))")
+"""Brackets around a whole credit: "(Jane Doe), (Jim Roe)"."""
+_ASIDE = re.compile(r"\s{0,9}\([^()]{0,300}\)(?=\s{0,9}(?:,|;|\.|-|and\b|\Z))")
+"""What stands behind a name: its studio, or another name."""
 _ROLE = re.compile(
     r"""
-    ^(?: [\w\ ,/&-]+?\ by        # "Screenplay by"
+    ^(?: and(?=\ [A-Z])           # of "A, Sound Director; and B"
+       | [\w\ ,/&-]+?\ by        # "Screenplay by"
        | [A-Z][\w\ /&-]*:        # "Production Design:"
     )\s+
     """,
@@ -40,7 +59,15 @@ _BETWEEN_NAMES = re.compile(
     """,
     re.VERBOSE,
 )
-_NOT_NAMES = frozenset({"", "producer", "producers"})
+_NO_NAME = re.compile(
+    r"""
+    (?: (?:executive|associate|assistant|supervising|line|co)[ -]? )?
+    (?: producers? | (?:sound|musical?|art|technical)?\ ?directors? | head\ of\ department | department\ head
+      | supervisors? | editors? )\.?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A job beside a name: "Jane Doe, Producer", "Jim Roe, head of department"."""
 
 
 def build_oscars(source: Path, out: Path) -> int:
@@ -63,7 +90,7 @@ def _award_row(source: Path, row: CsvRow) -> Row:
         "work": cells["film"],
         "winner": VALUE_SEPARATOR.join(oscar_winners(cells["name"])),
         "performer": "",
-        "result": "won" if cells["winner"] == "True" else "nominated",
+        "result": "won" if cells["winner"].casefold() in _TRUE else "nominated",
     }
 
 
@@ -108,18 +135,26 @@ def oscar_winners(credit: str) -> list[str]:
     >>> oscar_winners("Production Design: Jane Doe; Set Decoration: Jim Roe")
     ['Jane Doe', 'Jim Roe']
     """
-    # "To Jane Doe, for her work" is the credit of an honorary award.
+    credit = _COMPOSERS.sub(r";\g<credit>", _AROUND.sub(r"\g<before>\g<blanks>\g<name>", credit.strip()))
+    credit = _ASIDE.sub("", credit)
     honour = _HONOUR.match(credit)
     if honour:
-        return [honour["name"]]
+        return _honoured(honour["name"] or honour["praised"])
 
     names: dict[str, None] = {}
     for part in credit.split(";"):
         without_role = _ROLE.sub("", part.strip())
         for name in _BETWEEN_NAMES.split(without_role):
-            if name.lower() not in _NOT_NAMES:
+            if name and not _NO_NAME.fullmatch(name):
                 names[name] = None
     return list(names)
+
+
+def _honoured(names: str) -> list[str]:
+    """The people of an honorary award; "The Society of Motion Picture and Television Engineers" is one."""
+    people = _AND.split(names)
+    is_one = names.casefold().startswith("the ") or any(" " not in person for person in people)
+    return [names] if is_one else people
 
 
 def _title_case(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from crag.graph.derive import comparison, games, infobox, values
+from crag.graph.derive import comparison, games, infobox, totals, values
 from crag.graph.derive.direct import value_itself
 from crag.graph.derive.games import may_be_outdated
 from crag.graph.derive.readings import CallResults, Derived, Reading, RuleInputs, read_inputs
@@ -33,6 +33,7 @@ RULES: Sequence[Callable[[RuleInputs], Derived | None]] = (
     comparison.whether_one_is_more,
     comparison.how_much_more,
     comparison.put_side_by_side,
+    totals.of_all_names,
     values.age,
     values.several_years,
 )

@@ -73,6 +73,9 @@ _MANY_FOR_THE_MONEY = re.compile(
     """,
     re.VERBOSE,
 )
+_GOOD_OR_BAD = re.compile(r"\b(?:better|best|worse|worst)\b")
+_LOSS = re.compile(r"\b(?:los[et]s?|losing|loss(?:es)?|deficits?)\b")
+_PROFIT = re.compile(r"\bprofit(?:s|able|ability)?\b")
 _BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
 
 # --- words about the question -----------------------------------------------------------------------------------------
@@ -205,10 +208,10 @@ def whether_one_is_more(inputs: RuleInputs) -> Derived | None:
 
 
 def how_much_more(inputs: RuleInputs) -> Derived | None:
-    """A difference, a ratio or a percent change of two values."""
+    """A difference, a ratio or a percent change of two values; None if "A than B" is the wrong way round."""
     question = inputs.question
     pair = _read_pair(inputs)
-    if pair is None or _NEGATED.search(question):
+    if pair is None or _NEGATED.search(question) or _is_wrong_way_round(inputs, pair):
         return None
 
     # Two dates or two quantities; a mixture cannot be compared.
@@ -363,6 +366,15 @@ def _is_beyond_the_data(question: str, reading: Reading) -> bool:
         if last_year is None or int(until["year"]) < last_year:
             return True
 
+    # The lower ratio is a bargain and the higher one a favourite: "better" can mean both
+    if reading.table.name == "get_stock_pe_ratio" and _GOOD_OR_BAD.search(question):
+        return True
+    # Of two losses the larger is the smaller number, and what a film earned is not its profit
+    if reading.key != "result" and _LOSS.search(question):
+        return True
+    if reading.key in {"revenue", "budget"} and _PROFIT.search(question):
+        return True
+
     # Prices do not show which share rose more.
     is_price = reading.column is not None and reading.column.kind is NumberKind.PRICE
     return is_price and bool(_CHANGE.search(question))
@@ -375,6 +387,18 @@ def _is_single_direction(pattern: re.Pattern[str], question: str, direction: str
     if len(directions) != 1:
         return None
     return directions == {direction}
+
+
+def _is_wrong_way_round(inputs: RuleInputs, pair: _Pair) -> bool:
+    """Whether the question takes for granted what is false: "how much longer is A than B" of a shorter A."""
+    name_order = _find_name_order(inputs, pair.names)
+    if name_order is None or " than " not in name_order.between:
+        return False
+
+    largest_wins = _largest_wins(inputs)
+    amounts = (pair.first, pair.second)
+    sign = compare_amounts(amounts[name_order.first], amounts[name_order.second])
+    return largest_wins is not None and sign == (-1 if largest_wins else 1)
 
 
 def _find_name_order(inputs: RuleInputs, names: Sequence[str]) -> _NameOrder | None:

@@ -10,7 +10,8 @@ from crag.engines.llm.base import Generation, GenerationRequest, LanguageModel, 
 from crag.graph.language import Fault, KgQueryError, Program, parse
 from crag.graph.schema import Domain
 from crag.graph.writing import question_form
-from crag.graph.writing.bank import Example
+from crag.graph.writing.analogy import Analogies
+from crag.graph.writing.bank import Example, load_bank
 from crag.graph.writing.choice import ExampleChoice, Neighbourhood
 from crag.graph.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
 from crag.settings import KgWriterSettings
@@ -76,8 +77,10 @@ class CallWriter:
     ) -> None:
         self._settings = settings
         self._model = model
-        # A tuned writer needs no examples: neither bank nor encoder is loaded
-        self._choice = None if settings.form == "question" else ExampleChoice(settings, dense, bank)
+        self._reads_question_alone = settings.form == "question"
+        # A tuned writer needs neither examples nor their encoder, only guesses of its text
+        self._choice = None if self._reads_question_alone else ExampleChoice(settings, dense, bank)
+        self._analogies = Analogies(load_bank() if bank is None else bank) if self._reads_question_alone else None
         self._cache: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
@@ -122,11 +125,14 @@ class CallWriter:
         temperature: float,
     ) -> GenerationRequest:
         prompt = write_prompt(self._settings, neighbourhood, question.text)
-        # A prompt with examples is likely text itself
-        reads_question_alone = self._settings.form == "question"
+        if self._analogies is not None:  # a prompt with examples is likely text itself
+            prompt = replace(
+                prompt,
+                likely_texts=question_form.shipped_completions(),
+                similar_text=self._analogies.guess(question.text, question.domain),
+            )
         return replace(
             prompt,
-            likely_texts=question_form.shipped_completions() if reads_question_alone else (),
             adapter=self._settings.adapter,
             grammar=self._grammar(question, neighbourhood.domain) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
@@ -137,7 +143,7 @@ class CallWriter:
 
     def _grammar(self, question: CallRequest, domain: Domain) -> str:
         """What may be written: calls of the domain; a tuned writer may choose it if the request has none."""
-        if self._settings.form == "question":
+        if self._reads_question_alone:
             return question_form.output_grammar(question.domain)
         copies_names = domain in self._settings.names_from_question
         return output_grammar(domain, question.text if copies_names else None)
@@ -210,7 +216,7 @@ class CallWriter:
             return result
 
         calls = result.text
-        if self._settings.form == "question":
+        if self._reads_question_alone:
             written_domain, calls = question_form.split_domain(calls)
             domain = written_domain or neighbourhood.domain
             result = replace(result, neighbourhood=neighbourhood._replace(domain=domain))

@@ -34,6 +34,8 @@ SERVING = ".venv-gpu/bin/python"
 NEARLY = 0.8
 """Warn if a batch takes this share of its limit here: it may take all of it there."""
 PAGES_OF_TASK_3 = 50
+BUILD = "python -c 'import agents.user_config as u; u.UserAgent()'"
+"""What shows the whole traceback of an agent that cannot be built."""
 IMPORT = """
 from agents.user_config import UserAgent
 from models.user_config import UserModel
@@ -193,8 +195,13 @@ def _network_findings(hosts: list[str] | None) -> Findings:
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
 
-def _failure(output: str) -> Finding:
-    """The final line of a traceback, with the innermost file and line of the submission in it."""
+def _failure(
+    output: str, whole_traceback: str = "python -c 'import agents.user_config as u; u.UserAgent()'"
+) -> Finding:
+    """The final line of a traceback, with the innermost file and line of the submission in it.
+
+    `whole_traceback` says what shows all of it.
+    """
     position = ""
     # The last match wins: tracebacks name the innermost call last
     for file, line in re.findall(r'File "([^"]+)", line (\d+)', output):
@@ -204,8 +211,7 @@ def _failure(output: str) -> Finding:
     # A killed process may leave no output at all
     message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
     problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
-    remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
-    return Finding(Level.ERROR, AGENT_FILE, problem, remedy)
+    return Finding(Level.ERROR, AGENT_FILE, problem, f"correct it; the whole traceback: {whole_traceback}")
 
 
 def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
@@ -231,7 +237,7 @@ def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
     if first["timed_out"]:
         return
     if first["error"]:
-        yield _failure(first["error"])
+        yield _failure(first["error"], "predictions.jsonl of local_evaluation.py, field error")
     for row in batch:
         if not row["error"]:
             fault = _find_answer_fault(row["prediction"])

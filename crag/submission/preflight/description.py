@@ -87,7 +87,9 @@ def _field_finding(fault: Mapping[str, Any], preset: str | None) -> Finding:
     """The finding for a field that pydantic rejects."""
     field = str(fault["loc"][0])
     level = Level.ERROR
-    problem = f"is {one_line(repr(fault['input']), 80)}: {fault['msg']}"
+    # pydantic says which kind of exception one of our own checks raised
+    message = fault["msg"].removeprefix("Value error, ")
+    problem = f"is {one_line(repr(fault['input']), 80)}: {message}"
     remedy = _REMEDIES.get(field, f"write it as in the shipped file: git log -p {DESCRIPTION}")
 
     if fault["type"] == "missing":

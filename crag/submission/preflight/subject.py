@@ -104,6 +104,8 @@ class Subject:
         try:
             # Some editors on Windows write a byte order mark
             value = json.loads((self.root / DESCRIPTION).read_text(encoding="utf-8-sig"))
+        except FileNotFoundError:
+            raise NotApplicableError(f"{DESCRIPTION} is missing") from None
         except (OSError, ValueError, RecursionError) as error:
             raise NotApplicableError(f"{DESCRIPTION} cannot be read: {error}") from None
         if not isinstance(value, dict):

@@ -65,10 +65,16 @@ def read_ago(match: Match, view: Viewpoint) -> DateRange:
     return shifted_by_count(view.today, match["count"] + (match["half"] or ""), match["unit"], -1, view)
 
 
+def read_two_units_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "1 year and 2 months ago"."""
+    between = shifted_by_count(view.today, match["count"], match["unit"], -1, view).first
+    return shifted_by_count(between, match["second_count"], match["second_unit"], -1, view)
+
+
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
-    count = count_number((match["count"] or "one") + (match["half"] or ""))
-    unit = match["units"] or match["unit"] or match["long_unit"]
+    count = Fraction(1, 2) if match["half_year"] else count_number((match["count"] or "one") + (match["half"] or ""))
+    unit = match["units"] or match["unit"] or match["long_unit"] or CalendarUnit.YEAR
     is_future = match["step"] in {"next", "coming"}
 
     if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):

@@ -208,6 +208,13 @@ def coming_weekday(number: int, view: Viewpoint) -> DateRange:
     return view.day_at_or_after(view.today + timedelta(days=days_ahead))
 
 
+def read_periods_ago(match: Match, view: Viewpoint) -> DateRange:
+    """For "two quarters ago" and "two weekends ago": that whole period, counted back from the current one."""
+    count = int(count_number(match["count"]))
+    unit = UNITS[match["unit"]]
+    return period_around(shifted(view.today, unit, -count), unit)
+
+
 def read_weekdays_ago(match: Match, view: Viewpoint) -> DateRange:
     """For "two fridays ago": the second Friday before today."""
     number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
@@ -232,8 +239,10 @@ def read_season(match: Match, _view: Viewpoint) -> DateRange | None:
 
 
 def read_decade(match: Match, _view: Viewpoint) -> DateRange:
-    """Ten years, such as "the 1990s"."""
-    return period_from(date(int(match["decade"]) * 10, 1, 1), CalendarUnit.YEAR, 10)
+    """Ten years, such as "the 1990s"; "the 1800s" and "the 1900s" are a hundred."""
+    first_year = int(match["decade"]) * 10
+    is_century = first_year in {1800, 1900}
+    return period_from(date(first_year, 1, 1), CalendarUnit.YEAR, 100 if is_century else 10)
 
 
 def read_short_decade(match: Match, _view: Viewpoint) -> DateRange:
@@ -301,9 +310,12 @@ def read_adjacent_quarters(match: Match, _view: Viewpoint) -> DateRange | None:
     return period_from(_first_day_of_quarter(int(match["year"]), first), CalendarUnit.HALF)
 
 
-def read_quarter_of_year(match: Match, _view: Viewpoint) -> DateRange:
-    """A quarter behind its year: "2023 q2"."""
-    return period_from(_first_day_of_quarter(int(match["year"]), int(match["number"])), CalendarUnit.QUARTER)
+def read_quarter_of_year(match: Match, view: Viewpoint) -> DateRange:
+    """A quarter behind its year, "2023 q2" and "last year's q2", or "quarter 2" before it."""
+    year = written_year(match, view)
+    number = int(count_number(match["number"]))
+    first = _first_day_of_quarter(view.today.year if year is None else year, number)
+    return period_from(first, CalendarUnit.QUARTER)
 
 
 def read_quarter_of_short_year(match: Match, _view: Viewpoint) -> DateRange:
@@ -358,9 +370,10 @@ def read_named_month(match: Match, view: Viewpoint) -> DateRange:
     return month_of_year(year, month)
 
 
-def read_named_month_of_year(match: Match, _view: Viewpoint) -> DateRange:
-    """A month by name behind its year: "2024 january"."""
-    return month_of_year(int(match["year"]), month_number(match["name"]))
+def read_named_month_of_year(match: Match, view: Viewpoint) -> DateRange:
+    """A month by name behind its year: "2024 january", "last year's january"."""
+    year = written_year(match, view)
+    return month_of_year(view.today.year if year is None else year, month_number(match["name"]))
 
 
 def read_relative_period(match: Match, view: Viewpoint) -> DateRange:

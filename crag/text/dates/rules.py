@@ -18,6 +18,7 @@ from crag.text.dates.counts import (
     read_ago,
     read_before_last,
     read_counted_period,
+    read_two_units_ago,
     shifted_by_count,
 )
 from crag.text.dates.readers import (
@@ -44,6 +45,7 @@ from crag.text.dates.readers import (
     read_numbered_day,
     read_numbered_month,
     read_period_to_date,
+    read_periods_ago,
     read_quarter,
     read_quarter_of_short_year,
     read_quarter_of_year,
@@ -165,6 +167,9 @@ _DAY_FORMS: tuple[Form, ...] = (
 _ABOUT = "(?:early[ -]|mid[ -]|late[ -])?"
 """What may stand before a month or year. It does not narrow the time: "late march" is March."""
 
+_NO_AGE = "(?<!in his )(?<!in her )(?<!in my )(?<!in their )"
+"""Not before the years of a person's life: "in his late 90s"."""
+
 _TO = f"(?: to | until | till | through | thru | - |-)(?:the )?{_ABOUT}"
 """What stands between the ends of a span. Not "and", which needs "between" before it."""
 
@@ -184,8 +189,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR})-(?P<end>[0-9]{{2}})", read_years),
     # "1990s", "1990's"
     ("(?P<decade>(?:1[89]|20)[0-9])0'?s", read_decade),
-    # "the 90s", "'90s"; not "the 20s", which may be those of any century, and not "in her 90s"
-    (f"(?:the {_ABOUT}'?|')(?P<decade>[3-9])0'?s", read_short_decade),
+    # "the 90s", "'90s", "mid-90s"; not "the 20s", which may be those of any century, and not "in her (early) 90s"
+    (f"(?:the {_ABOUT}'?|'|{_NO_AGE}(?:early|mid|late)[ -]'?)(?P<decade>[3-9])0'?s", read_short_decade),
     # "the nineties"
     (f"the {_ABOUT}(?P<word>{'|'.join(DECADES)})", read_decade_in_words),
     # "the 20th century"
@@ -197,6 +202,11 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", read_numbered_month),
     # "2024 january"; not the verb of "in 2024 may apple rise?"
     (f"(?P<year>{YEAR}),? (?!may\\b)(?P<name>{MONTH_NAME})", read_named_month_of_year),
+    # "last year's september", "last year in september"
+    (
+        f"(?P<year_step>{STEP}) year(?:'s|,)?(?: in)? (?!may\\b)(?P<name>{MONTH_NAME})(?! [0-9])",
+        read_named_month_of_year,
+    ),
     # "2024", "year 2024", "2024 season", "twenty twenty-four"
     (f"(?:{FISCAL})(?P<year>{YEAR}|{YEAR_IN_WORDS})(?: season)?", read_year),
     # "fy23", "'99"
@@ -210,7 +220,7 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     (
         (
             f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL})[ -](?:quarter|qtr))"
-            f"(?:{OF}(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)? (?P<year_step>{STEP}) year)?"
+            f"(?:(?:{OF}|[-/])(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)?(?: the)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
     ),
@@ -219,6 +229,10 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     ("(?P<number>[1-4])q ?(?:fy ?'?|'?)(?P<year>[0-9]{2})", read_quarter_of_short_year),
     # "2023 q2", "2q 2023"
     (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", read_quarter_of_year),
+    # "fy23 q2", "last year's q2", "quarter 2 of 2023", "quarter two, 2023"
+    ("fy ?'?(?P<short_year>[0-9]{2}) ?q(?P<number>[1-4])", read_quarter_of_year),
+    (f"(?P<year_step>{STEP}) year(?:'s|,)?(?: in)? q(?P<number>[1-4])", read_quarter_of_year),
+    (f"quarter (?P<number>[1-4]|one|two|three|four){OF}(?P<year>{YEAR})", read_quarter_of_year),
     (f"(?P<number>[1-4])q{OF}(?P<year>{YEAR})", read_quarter_of_year),
     # "march", "next march", "march of 2023", "march last year"; not the march of 1755 or of the year 633
     (
@@ -241,6 +255,7 @@ def _without_group_names(forms: tuple[Form, ...]) -> str:
     return "(?:" + "|".join(patterns) + ")"
 
 
+_ISO_DAY = f"{YEAR}-[0-9]{{2}}-[0-9]{{2}}"
 _YEARLESS = f"(?:{MONTH_NAME}|q[1-4]|(?:{ORDINAL}) quarter)"
 _DAYS = _without_group_names(_DAY_FORMS)
 _DATES = _without_group_names((*_DAY_FORMS, *_PERIOD_FORMS))
@@ -320,6 +335,17 @@ def _read_since_edge(match: Match, view: Viewpoint) -> DateRange:
     return DateRange(_read_edge_of_period(match, view).first, view.today)
 
 
+def _read_so_far(match: Match, view: Viewpoint) -> DateRange | None:
+    """The days of a current period up to today; None if it is over or to come."""
+    period = _read_inner_date(match["date"], view)
+    return DateRange(period.first, view.today) if period.contains(view.today) else None
+
+
+def _read_rest(match: Match, view: Viewpoint) -> DateRange:
+    """For "later this week": the days of the current period after today."""
+    return DateRange(view.today + ONE_DAY, _read_inner_date(match["date"], view).last)
+
+
 def _read_from_weekday(match: Match, view: Viewpoint) -> DateRange:
     """For "two weeks from friday": so long after the coming Friday."""
     number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
@@ -394,9 +420,18 @@ RULES = (
     ),
     # "year to date", "month-to-date", "ytd"
     Rule(r"(?P<unit>year|month|quarter|week|season|y|q|m)(?: to |-to-|t)d(?:ate)?", read_period_to_date),
+    # "two quarters ago", "two weekends ago"
+    Rule(f"(?P<count>{COUNT}) (?P<unit>quarter|qtr|weekend)s? ago", read_periods_ago),
     # "two weeks ago", "half a year ago", "a year and a half ago", "a week ago today"
     Rule(
-        f"(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)", read_ago
+        f"(?<!of )(?P<count>{COUNT}|half an?)[ -](?P<unit>{COUNTED})s?(?P<half> and a half)? (?:ago(?: today)?|back)",
+        read_ago,
+    ),
+    # "1 year and 2 months ago"
+    Rule(
+        f"(?P<count>{COUNT}) (?P<unit>{COUNTED})s?(?:,|,? and) "
+        f"(?P<second_count>{COUNT}) (?P<second_unit>{COUNTED})s? ago",
+        read_two_units_ago,
     ),
     # "two seasons ago"
     Rule(f"(?P<count>{COUNT})(?:{SEASON_OF})s? ago", read_seasons_ago),
@@ -439,7 +474,8 @@ RULES = (
     # "past 5 days", "next two weeks", "last year and a half"; not "this 5 days" and not "last year"
     Rule(
         f"(?P<step>last|past|previous|prior|trailing|next|coming) (?:(?P<count>{COUNT}) (?P<units>{COUNTED})s?"
-        f"|(?P<unit>{COUNTED})(?P<half> and a half)|(?P<long_unit>decade|century|fortnight))",
+        f"|(?P<unit>{COUNTED})(?P<half> and a half)"
+        "|(?P<long_unit>decade|century|fortnight)|(?P<half_year>half[ -]year))",
         read_counted_period,
     ),
     # "first trading day of 2024", "last friday in january"
@@ -455,13 +491,15 @@ RULES = (
     # "between february 20 and 23, 2024", "between the 20th and the 23rd of february"
     Rule(f"between (?P<name>{MONTH_NAME}) (?:the )?{_TWO_DAYS_BETWEEN}{AND_YEAR}", read_days_of_month),
     Rule(f"between (?:the )?{_TWO_DAYS_BETWEEN}(?: of)? (?P<name>{MONTH_NAME}){AND_YEAR}", read_days_of_month),
+    # "2024-01-05/2024-01-08"
+    Rule(f"(?P<start>{_ISO_DAY})/(?P<end>{_ISO_DAY})", _read_from_to),
     # "from 2018 to 2020", "2018 - 2020"
     Rule(
         f"(?:from (?:the )?)?{_ABOUT}(?P<start>{_DATES}){_TO}(?P<end>{_DATES})",
         _read_from_to,
     ),
-    # "q2 and q3 2022", "january and february 2024"; the reader refuses "january and may 2024"
-    Rule(f"(?P<start>{_YEARLESS}) and (?P<end>{_YEARLESS}{OF}{YEAR})", _read_adjacent),
+    # "q2 and q3 2022", "january/february 2024"; the reader refuses "january and may 2024"
+    Rule(f"(?P<start>{_YEARLESS})(?: and | & |/)(?P<end>{_YEARLESS}{OF}{YEAR})", _read_adjacent),
     # "third and fourth quarter of 2023"
     Rule(
         f"(?P<first>{ORDINAL}) and (?P<last>{ORDINAL}) (?:quarter|qtr)s?{OF}(?P<year>{YEAR})",
@@ -474,6 +512,12 @@ RULES = (
     # "2010 to present", "from may 2020 until now"
     Rule(f"(?:from )?(?:the )?(?P<date>{_DATES}){_TO}(?:present(?: day)?|now|date)", _read_since),
     Rule(f"from (?:the )?(?P<date>{_DATES}) on(?:wards?)?", _read_since),
+    Rule(f"(?P<date>{_DATES}) onwards?", _read_since),
+    # "so far this year", "this season so far", "2024 ytd", "earlier this month"
+    Rule(f"(?:so far (?:in |during )?|earlier )(?P<date>{_DATES})", _read_so_far),
+    Rule(f"(?P<date>{_DATES})(?:,? so far| ytd| year[ -]to[ -]date)", _read_so_far),
+    # "later this week"
+    Rule("later (?P<date>this (?:week|month|quarter|year|season))", _read_rest),
     Rule(
         # "right now": the newest record; its range is today
         "as of now|right now|now|at the moment|at this moment|at present|currently|current",

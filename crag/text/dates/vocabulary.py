@@ -100,7 +100,7 @@ CARDINAL_DAY = (
 AND_YEAR = (
     f"(?:(?:,|, | |-|,? (?:of|in) )(?P<year>{YEAR}|{YEAR_IN_WORDS})"
     "|,?(?: of)? ?'(?P<short_year>[0-9]{2})"
-    f"|,? (?:of )?(?P<year_step>{STEP}) year)?"
+    f"|,? (?:(?:of|in) )?(?:the )?(?P<year_step>{STEP}) year)?"
 )
 """An optional year after a day or month: "may 5, 2023", "may '23", "march of last year"."""
 
@@ -110,7 +110,7 @@ SEASON_OF = (
 )
 """A season, perhaps with its competition; a blank before it."""
 
-SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
+SESSION = "(?:stock )?(?:trading day|day of trading|trading session|business day|market day|market close|session|close)"
 """A session of the exchange, or its end."""
 
 COUNTED = (
@@ -119,7 +119,9 @@ COUNTED = (
 )
 """What can be counted: "three trading days ago"."""
 
-NTH_UNIT = f"trading day|trading session|session|day of trading|day|weekend|week|month|quarter|qtr|half|{WEEKDAY}"
+NTH_UNIT = (
+    f"trading day|trading session|session|day of trading|business day|day|weekend|week|month|quarter|qtr|half|{WEEKDAY}"
+)
 """What can be a numbered part of a period: "second friday of march"."""
 
 FISCAL = "(?:(?:fiscal|calendar) )?(?:year )?|fy ?"

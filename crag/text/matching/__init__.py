@@ -8,6 +8,7 @@ from crag.text.matching.dates import MONTH_GROUP as MONTH_GROUP
 from crag.text.matching.dates import DaySpan as DaySpan
 from crag.text.matching.dates import read_dates as read_dates
 from crag.text.matching.dates import read_day_spans as read_day_spans
+from crag.text.matching.dates import read_listed_days as read_listed_days
 from crag.text.matching.dates import without_dates as without_dates
 from crag.text.matching.letters import signs_as_letters as signs_as_letters
 from crag.text.matching.letters import transcribed as transcribed

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from crag.text.dates import MONTH_NAME, month_number
@@ -22,6 +22,8 @@ _DATES = (
     re.compile(r"(?<!\d)(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?!\d)"),
     # 7/4/1939: month before day, as in CRAG's query_time
     re.compile(r"(?<!\d)(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)"),
+    # 07-04-1939; not the end of a longer number
+    re.compile(r"(?<![\d-])(?P<month>\d{1,2})-(?P<day>\d{1,2})-(?P<year>(?:1[5-9]|20)\d{2})(?![\d-])"),
     # 7/4/39; not the statistics 30/10/12
     re.compile(r"(?<![\d/])(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])/(?P<year>\d{2})(?![\d/])"),
     # 19390704
@@ -57,6 +59,15 @@ _SPANS = (
 )
 
 
+_AND_DAYS = r"(?P<days>\d{1,2}(?:st|nd|rd|th)?(?:(?:,|,?\s(?:and|&))\s\d{1,2}(?:st|nd|rd|th)?){1,30})"
+_LISTS = (
+    # July 4, 5 and 7, 1939
+    re.compile(rf"\b{MONTH_GROUP}\s+{_AND_DAYS},?\s+{_YEAR}\b"),
+    # 4, 5 and 7 July 1939
+    re.compile(rf"(?<![\d.,])\b{_AND_DAYS}\s+(?:of\s+)?{MONTH_GROUP},?\s+{_YEAR}\b"),
+)
+_LONGEST_SPAN = 31
+"""Days; a longer span is no list of its days."""
 _FIRST_SHORT_YEAR = 69
 
 
@@ -97,6 +108,25 @@ def read_dates(text: str) -> set[date]:
     for match in _find_all(_DATES, normalise_text(text)):
         with suppress(ValueError):
             days.add(date(_year_number(match["year"]), month_number(match["month"]), int(match["day"])))
+    return days
+
+
+def read_listed_days(text: str) -> set[date]:
+    """All days that a text names: whole dates, those of lists, and each day of a short span.
+
+    >>> len(read_listed_days("July 4, 5 and 7, 1939, and August 1-3, 1939"))
+    6
+    """
+    days = read_dates(text)
+    for match in _find_all(_LISTS, normalise_text(text)):
+        for day in re.findall(r"\d+", match["days"]):
+            with suppress(ValueError):
+                days.add(date(int(match["year"]), month_number(match["month"]), int(day)))
+
+    for span in read_day_spans(text):
+        length = (span.last - span.first).days + 1
+        if length <= _LONGEST_SPAN:
+            days.update(span.first + timedelta(days=number) for number in range(length))
     return days
 
 

@@ -34,9 +34,10 @@ _ARTICLE = re.compile(r"(?:the|an?) (?=.)")  # not the name "A"
 _DIGITS = re.compile(r"\d+")
 _SHORT_FORMS = {
     "doctor": "dr", "mister": "mr", "missus": "mrs", "junior": "jr", "senior": "sr", "saint": "st", "mount": "mt",
-    "brothers": "bros",
+    "brothers": "bros", "incorporated": "inc", "corporation": "corp", "limited": "ltd",
+    **{word: str(value) for word, value in NUMBER_WORDS.items()},
 }  # fmt: skip
-"""Words that names have in full or abbreviated."""
+"""Words that names have in full or abbreviated, and numbers in digits: "Maroon Five" is Maroon 5."""
 _ARTICLE_OF_ORDINAL = re.compile(r" (?:the )?([2-9])(?:nd|rd|th)$")
 """The end of "John Doe the 3rd", who is also John Doe III."""
 _HONORIFICS = frozenset({"sir", "dame"})

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 Declarations = dict[str, str]
-"""The value of each property, in lower case and without blanks; that of `content` as it is written."""
+"""The value of each property, in lower case and without blanks; those of `content` and counters as they are written."""
 
 
 class Block(NamedTuple):
@@ -24,6 +24,7 @@ _DECLARATION = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
+_AS_WRITTEN = frozenset(["content", "counter-reset", "counter-increment"])
 _SAME_PROPERTY = {"text-decoration-line": "text-decoration", "background-color": "background"}
 """Parts of a property that are read as if they were all of it."""
 _REPLACES = {
@@ -46,7 +47,7 @@ def parse_block(text: str) -> Block:
         name = _SAME_PROPERTY.get(name, name)
         value, important_marks = _IMPORTANT.subn("", written)
         declarations = block.important if important_marks else block.normal
-        declarations[name] = value.strip() if name == "content" else "".join(value.lower().split())
+        declarations[name] = value.strip() if name in _AS_WRITTEN else "".join(value.lower().split())
     return block
 
 

@@ -1,30 +1,14 @@
 """The numbers before the items of an ordered list, as a browser shows them (HTML, 4.4.5 and 4.4.8)."""
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import islice
 
-from crag.text.list_counts import letters_in_turn, show_count
 from crag.web.extract.nodes import Element
+from crag.web.extract.number_styles import SHOWN
 
 _BY_TYPE = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 """What the attribute `type` means in words of CSS."""
-_LOWER_ROMAN, _UPPER_ROMAN, _ZERO = (
-    partial(show_count, number_format=name) for name in ("lowerRoman", "upperRoman", "decimalZero")
-)
-_SHOWN: dict[str, Callable[[int], str]] = {
-    "decimal": str,
-    "decimal-leading-zero": _ZERO,
-    "lower-alpha": letters_in_turn,
-    "lower-latin": letters_in_turn,
-    "upper-alpha": lambda count: letters_in_turn(count).upper(),
-    "upper-latin": lambda count: letters_in_turn(count).upper(),
-    "lower-roman": _LOWER_ROMAN,
-    "upper-roman": _UPPER_ROMAN,
-}
-"""Any other style, such as ``none`` or ``disc``, shows no number."""
-
 _WHOLE_NUMBER = re.compile(r"[-+]?\d{1,9}", re.ASCII)
 _OWN_NUMBER = re.compile(r"(?:#|No\.?\s?)?\d{1,4}\s?[.):](?!\d)")
 """At the beginning of an item that was numbered by hand."""
@@ -42,7 +26,7 @@ def item_numbers(ordered_list: Element) -> Iterator[tuple[Element, str]]:
     count = _read_count(ordered_list, "start", len(items) if is_reversed else 1)
     for item in items:
         count = _read_count(item, "value", count)
-        show = _SHOWN.get(_style_of(item, ordered_list))
+        show = SHOWN.get(_style_of(item, ordered_list))
         if show is not None and item.letters > 0 and not _has_own_number(item):
             yield item, f"{show(count)}."
         count += -1 if is_reversed else 1

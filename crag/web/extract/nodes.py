@@ -6,6 +6,7 @@ Both parsers are turned into this tree, so one walk reads the pages of both (`cr
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from crag.web.extract.generated import Counters, write_content
 from crag.web.extract.sheets import Place
 from crag.web.extract.styles import PLAIN, Generated, PageStyles
 
@@ -156,12 +157,13 @@ def build_tree(
         styles: The styles of the page.
     """
     top = Element("body")
-    open_elements = [(top, _place_of(path, read, styles), _NOTHING, children_of(path[-1]))]
+    counters = Counters()
+    open_elements = [(top, _place_of(path, read, styles, counters), _NOTHING, children_of(path[-1]))]
     while open_elements:
         parent, place_of_parent, unseen_by, rest = open_elements[-1]
         child = next(rest, None)
         if child is None:
-            _close_element(open_elements)
+            _close_element(open_elements, counters)
             continue
 
         seen = read(child)
@@ -185,32 +187,39 @@ def build_tree(
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, unseen_by, children_of(child)))
         else:
-            _add_element(parent, seen, is_seen=not unseen_by)
+            _add_element(parent, seen, counters, len(open_elements), is_seen=not unseen_by)
             open_elements.append((seen, place, unseen_by, children_of(child)))
     return top
 
 
 def _place_of(
-    path: Sequence[ParsedNode], read: Callable[[ParsedNode], Element | str | None], styles: PageStyles
+    path: Sequence[ParsedNode],
+    read: Callable[[ParsedNode], Element | str | None],
+    styles: PageStyles,
+    counters: Counters,
 ) -> Place:
-    """The place of the last node of a path among those that selectors see."""
+    """The place of the last node of a path among those that selectors see; these nodes may begin counters."""
     place = styles.top
     for node in path:
         seen = read(node)
         if isinstance(seen, Element):
-            place, _ = styles.look_up(place, seen.name, seen.attributes)
+            place, style = styles.look_up(place, seen.name, seen.attributes)
+            counters.change(style.changes, 0)
     return place
 
 
-def _add_element(parent: Element, element: Element, *, is_seen: bool) -> None:
+def _add_element(parent: Element, element: Element, counters: Counters, depth: int, *, is_seen: bool) -> None:
     """Add an element by the name that its role gives it, with the text that a sheet puts at its beginning."""
+    style = element.style
+    if style.changes:
+        counters.change(style.changes, depth)
     if "role" in element.attributes:
         element.name = _name_by_role(element)
     parent.children.append(element)
     if not is_seen:
         return
-    if element.style.before is not None:
-        _add_generated(element, element.style.before)
+    if style.before is not None:
+        _add_generated(element, style.before, counters, depth)
     if element.name == "input":
         _add_text(element, _typed_text(element))
 
@@ -250,13 +259,17 @@ def _is_formula_in_words(element: Element) -> bool:
     return not _FORMULA_FOR_SCREEN_READERS.isdisjoint(element.get("class").split())
 
 
-def _add_generated(parent: Element, generated: Generated) -> None:
-    """Add a text that the page's sheet holds."""
-    if not generated.text.strip() or parent.name in _WITHOUT_CONTENT:
+def _add_generated(parent: Element, generated: Generated, counters: Counters, depth: int) -> None:
+    """Add a text that the page's sheet holds to an element at a depth of the tree."""
+    if parent.name in _WITHOUT_CONTENT:
+        return
+    counters.change(generated.style.changes, depth + 1)
+    text = write_content(generated.pieces, parent.attributes, counters)
+    if not text.strip():
         return
     element = Element("span")
     element.style = generated.style
-    _add_text(element, generated.text)
+    _add_text(element, text)
     parent.children.append(element)
     parent.letters += element.letters
 
@@ -267,7 +280,7 @@ def _add_text(element: Element, text: str) -> None:
         element.letters += len(text.strip())
 
 
-def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
+def _close_element(open_elements: list[_OpenElement[ParsedNode]], counters: Counters) -> None:
     """Finish the innermost open element, and add its letters to those of its parent."""
     element, _, unseen_by, _ = open_elements.pop()
     parent = open_elements[-1][0] if open_elements else element
@@ -275,7 +288,9 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
         return
 
     if element.style is not PLAIN:
-        _finish_by_style(element, is_seen=not unseen_by)
+        _finish_by_style(element, counters, len(open_elements), is_seen=not unseen_by)
+    if counters.are_used:
+        counters.close(len(open_elements))
     if element.holds_formula and not _FORMULA_BOXES.isdisjoint(element.get("class").split()):
         _keep_formula(element)
     # Scripts make links of elements without an address; those with a name are places, not links.
@@ -291,11 +306,11 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]]) -> None:
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"
 
 
-def _finish_by_style(element: Element, *, is_seen: bool) -> None:
+def _finish_by_style(element: Element, counters: Counters, depth: int, *, is_seen: bool) -> None:
     """Change the children of an element as its style demands."""
     style = element.style
     if style.after is not None and is_seen:
-        _add_generated(element, style.after)
+        _add_generated(element, style.after, counters, depth)
     if style.boxes and style.boxes_are_reversed:
         element.children.reverse()
     if style.table_part == "table":

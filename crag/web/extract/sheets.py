@@ -53,6 +53,9 @@ _NO_SIZE = re.compile(r"font(?:-size)?\s*:\s*0", re.IGNORECASE)
 _SIZE = re.compile(r";\s*+font(?:-size)?\s*:")
 """Read only on pages with letters of no size, to which they may give one inside; colours likewise."""
 _NO_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
+_COUNTER = re.compile(r"\bcounters?\(")
+_COUNTER_CHANGE = re.compile(r";\s*+counter-(?:reset|increment)\s*:")
+"""Read only on pages that write a counter."""
 _LIST_STYLE = re.compile(r";\s*+list-style(?:-type)?\s*:")
 """Read on pages with ordered lists only: most sheets take the signs from every menu."""
 
@@ -234,6 +237,8 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     patterns = [_READ_DECLARATION]
     if "<ol" in html or "<OL" in html:
         patterns.append(_LIST_STYLE)
+    if _COUNTER.search(text):
+        patterns.append(_COUNTER_CHANGE)
     if _NO_SIZE.search(text):
         patterns.append(_SIZE)
     if _NO_COLOUR.search(text):

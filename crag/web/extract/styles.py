@@ -1,8 +1,6 @@
 """What the styles of an element mean for the words on a page: inline styles, `<style>` sheets, and HTML's own sheet."""
 
 import re
-import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -10,6 +8,7 @@ from operator import attrgetter
 from typing import Literal
 
 from crag.web.extract.declarations import Block, Declarations, cascade, parse_block
+from crag.web.extract.generated import Change, Piece, read_changes, read_content
 from crag.web.extract.hidden import WHITE, find_unseen, hides
 from crag.web.extract.sheets import Place, Rule, StyleSheets
 
@@ -58,6 +57,7 @@ class Style:
         is_reversed: Its text is written from right to left, letter by letter.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
         before, after: What the sheet writes before and after its text; None if it does not say.
+        changes: What it does to counters.
     """
 
     is_hidden: bool = False
@@ -73,13 +73,14 @@ class Style:
     list_style: str = ""
     before: "Generated | None" = None
     after: "Generated | None" = None
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A text that only a sheet holds, with its own style; the text may be ""."""
+    """A text that only a sheet holds, with its own style; there may be no pieces of it."""
 
-    text: str
+    pieces: tuple[Piece, ...]
     style: Style
 
 
@@ -177,6 +178,7 @@ class PageStyles:
             keeps_lines=_read_keeps_lines(declarations),
             is_reversed=_is_reversed(declarations),
             list_style=_read_list_style(declarations),
+            changes=read_changes(declarations),
             **generated,
         )
 
@@ -197,9 +199,11 @@ class PageStyles:
             return None
         fonts = of_element.get("font-family", "") + declarations.get("font-family", "")
         if hides(declarations) or any(find_unseen(declarations).values()) or _ICON_FONT.search(fonts):
-            return Generated("", PLAIN)
-        style = Style(flow=_read_flow(declarations, ""), script=_read_script(declarations))
-        return Generated(_read_content(declarations["content"]), style)
+            return Generated((), PLAIN)
+        style = Style(
+            flow=_read_flow(declarations, ""), script=_read_script(declarations), changes=read_changes(declarations)
+        )
+        return Generated(read_content(declarations["content"]), style)
 
 
 def _read_own(name: str, attributes: Attributes) -> str:
@@ -240,9 +244,6 @@ _RAISED_EMS = 0.2
 _SMALL_SIZE = re.compile(
     r"smaller|(?:xx?-)?small|0?\.\d{1,6}r?em|\d{2}(?:\.\d{1,6})?%|(?:\d|1[0-2])(?:\.\d{1,6})?px|\d(?:\.\d{1,6})?pt"
 )
-_STRING = re.compile(r"""(?:"((?>(?:[^"\\]|\\.){0,200}))"|'((?>(?:[^'\\]|\\.){0,200}))')""", re.DOTALL)
-_MAX_CONTENT_CHARACTERS = 1_000
-_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _ICON_FONT = re.compile(r"icon|glyph|awesome|symbol")
 
 
@@ -315,22 +316,3 @@ def _read_ems(value: str) -> float:
     """A length in heights of a line of common size; 0 for any other value."""
     length = _LENGTH.fullmatch(value)
     return float(length[1]) / _PER_EM[length[2]] if length else 0.0
-
-
-def _read_content(value: str) -> str:
-    """The text of ``"a" "b"``; "" for counters, attributes, pictures, and characters of an icon font."""
-    pieces = []
-    rest = value[:_MAX_CONTENT_CHARACTERS]
-    while string := _STRING.match(rest):
-        pieces.append(_ESCAPE.sub(_read_escape, string[1] or string[2] or ""))
-        rest = rest[string.end() :].lstrip()
-    is_read = rest[:1] in ("", "/")  # behind the slash is what screen readers say
-    text = "".join(pieces) if is_read else ""
-    return "" if any(unicodedata.category(character) in ("Co", "Cs", "Cn") for character in text) else text
-
-
-def _read_escape(escape: re.Match[str]) -> str:
-    if not escape[1]:
-        return "" if escape[2] == "\n" else escape[2]
-    number = int(escape[1], 16)
-    return chr(number) if 0 < number <= sys.maxunicode else "\ufffd"

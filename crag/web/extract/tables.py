@@ -372,10 +372,11 @@ def _is_value(cell: GridCell) -> bool:
 def _find_upper_headers(rows: Sequence[GridRow], kinds: list[_Kind]) -> None:
     """Make a single header a row of headers if it stands over some of the columns of the headers below it.
 
-    From the first column on, or over all columns, it is a title.
+    Or over values, as the first of a table. From the first column on, or over all columns, it is a title.
     """
     for index in range(len(rows) - 2, -1, -1):
-        if kinds[index] is not _Kind.SINGLE or kinds[index + 1] is not _Kind.HEADERS:
+        is_first = kinds[index + 1] is _Kind.VALUES and _Kind.HEADERS not in kinds[:index]
+        if kinds[index] is not _Kind.SINGLE or not (is_first or kinds[index + 1] is _Kind.HEADERS):
             continue
         for cell in rows[index].filled_cells():
             if cell.column > 0 and (cell.is_header or rows[index].is_head):

@@ -43,7 +43,7 @@ _BLOCKS = frozenset(
     )
 )
 """The elements that HTML's own style sheet shows as blocks; each has lines of its own."""
-_BOXES = frozenset(["button", "img", "input", "label", "map", "output", "picture", "select"])
+_BOXES = frozenset(["button", "img", "input", "label", "map", "option", "output", "picture", "select"])
 """They stand in the line, but apart from the words beside them. So does every element of the page's own making."""
 
 _BOXES_IN_LINE = (Flow.IN_LINE, Flow.BOX)
@@ -57,6 +57,22 @@ _BAR_WITHIN = 4
 """Pieces: what stands between the numbers of a fraction is for screen readers."""
 
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
+
+_NUMBER_OF_SOURCE = re.compile(r"\d{1,2}", re.ASCII)
+_SOURCED = re.compile(
+    rf"""
+    (?: [a-z]{{3}} [)”"]?              # the mill1
+      | [a-z%)”"] [.,;:!?] [”"]?     # It fell.2
+      | (?<! \d ) \d{{1,3}} (?: ,\d{{3}} )+
+      | (?<! \d ) (?: 1[5-9] | 20 ) \d\d
+      | {NOTE[1]} )
+    \Z
+    """,
+    re.VERBOSE,
+)
+"""The end of what may have a number of its source directly behind it: a word, a sentence, a whole number, a year, and
+the number of another source."""
+_SOURCED_CHARACTERS = 12
 
 _MARKS = "".join(map(chr, range(0xE0F0, 0xE0FB)))
 """Private characters; no page may write them."""
@@ -282,10 +298,18 @@ class _Writer:
     def _write_link(self, element: Element) -> None:
         """Write a link: the mark of a footnote stays apart from the word before it, and two links from each other."""
         is_note = element.get("role") == "doc-noteref" or element.get("href").startswith("#")
+        is_note = is_note or (0 < element.letters <= 2 and self._is_source(element))
         if is_note and _FOOTNOTE_MARK.fullmatch("".join(element.texts()).strip()):
             self._write_between(NOTE[0], element, NOTE[1])
             return
         self._write_between(_LINK_EDGE, element, _LINK_EDGE)
+
+    def _is_source(self, link: Element) -> bool:
+        """Whether a link to another page is the number of a source directly behind what it is for."""
+        if not _NUMBER_OF_SOURCE.fullmatch("".join(link.texts()).strip()):
+            return False
+        before = "".join(self.pieces[-_BAR_WITHIN:])[-_SOURCED_CHARACTERS:]
+        return _SOURCED.search(before) is not None
 
     def _write_ruby(self, element: Element) -> None:
         """Write the base, then its reading in brackets: ``漢字 (kanji)``."""

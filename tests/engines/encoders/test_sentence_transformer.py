@@ -1,6 +1,7 @@
 """The torch engine: MiniLM against transformers itself, and a random cross-encoder that is built here."""
 
 import shutil
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from transformers import (
 )
 
 from crag.core.deadline import Deadline
+from crag.core.files import UserError
 from crag.engines.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings, load_settings, require_weights
 from crag.weights.manifest import WeightsMissingError, locate
@@ -170,3 +172,11 @@ def test_a_cross_encoder_may_be_a_folder_or_a_model_of_the_hubs_cache(
         assert settings.cross_encoder is not None
         encoder = SentenceTransformerCrossEncoder(settings.cross_encoder)
         np.testing.assert_allclose(scores(encoder, PAIRS), expected, atol=1e-4)
+
+
+def test_without_the_package_it_says_which_file_lists_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the environment of `make install`, where `crag bench starter-kit` asks for this encoder."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    encoder = SentenceTransformerEncoder(DenseEncoderSettings(model=MINILM))
+    with pytest.raises(UserError, match=r"^sentence_transformers is not installed: requirements/train.txt lists it"):
+        encoder.warm_up()

@@ -98,7 +98,10 @@ class Letters:
 def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> BatchRow:
     request = GenerationRequest(prompt=prompt, **more)
     tokens = [LETTERS.index(letter) for letter in prompt]
-    return BatchRow(request, tokens, limit, matcher, prefix=tuple(tokens[: len(request.shared_prefix)]))
+    written = BatchRow(request, tokens, limit, matcher, prefix=tuple(tokens[: len(request.shared_prefix)]))
+    if request.similar_text:
+        written.expect([*(LETTERS.index(letter) for letter in request.similar_text), END])
+    return written
 
 
 def decoder_of(model: Alphabet) -> BatchDecoder:
@@ -114,14 +117,18 @@ def run(model: Alphabet, *rows: BatchRow, seconds: float = 1000, prefill_tokens:
 WRITTEN = st.text(LETTERS, min_size=1, max_size=14)
 
 
-@given(st.lists(st.tuples(WRITTEN, st.integers(1, 12)), min_size=1, max_size=5), st.integers(1, 40))
+@given(
+    st.lists(st.tuples(WRITTEN, st.integers(1, 12), st.text(LETTERS, max_size=9)), min_size=1, max_size=5),
+    st.integers(1, 40),
+)
 def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_guesses(
-    texts: list[tuple[str, int]], prefill_tokens: int
+    texts: list[tuple[str, int, str]], prefill_tokens: int
 ) -> None:
-    """The end token ends a text and counts; a right or wrong guess from the prompt changes nothing."""
+    """The end token ends a text and counts; guesses from the prompt or a similar text change nothing."""
     model = Alphabet()
-    found = run(model, *(row(prompt, limit) for prompt, limit in texts), prefill_tokens=prefill_tokens)
-    for (prompt, limit), each, known in zip(texts, found, model.read(), strict=True):
+    rows = [row(prompt, limit, similar_text=similar) for prompt, limit, similar in texts]
+    found = run(model, *rows, prefill_tokens=prefill_tokens)
+    for (prompt, limit, _), each, known in zip(texts, found, model.read(), strict=True):
         rest = LETTERS[LETTERS.index(prompt[-1]) + 1 :]
         assert each.text == rest[:limit]
         assert each.finish_reason == ("stop" if limit > len(rest) else "length")
@@ -230,6 +237,18 @@ def test_what_likely_texts_say_and_what_a_grammar_forces_is_read_in_fewer_steps(
     assert (forced.text, bound.widths) == ("xxxxx", [2, 4]), (
         "the newest x and three that must follow; the step adds one"
     )
+
+
+def test_a_similar_text_is_guessed_in_the_padding_of_the_prompts() -> None:
+    """The shorter prompt has four columns of padding: with right guesses in them, the step yields five letters."""
+    model = Alphabet()
+    short, long = run(model, row("tu", 6, similar_text="vwxyz"), row("abcdef", 2))
+    assert (short.text, long.text) == ("vwxyz", "gh")
+    assert model.shapes == [(2, 6), (2, 1)]
+
+    model = Alphabet()
+    run(model, row("tu", 6, similar_text="vwxyz"), row("abcdef", 2), prefill_tokens=4)
+    assert model.shapes == [(2, 1), (2, 5), (2, 1)], "the step that reads guesses reads the token before them too"
 
 
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:

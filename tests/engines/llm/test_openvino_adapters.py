@@ -40,7 +40,7 @@ def read(model: StepModel, names: Sequence[str | None], prompts: Sequence[Sequen
     with model.adapters(names):
         _, cache = model.step(tokens[:, :4], mask[:, :4], positions[:, :4], None)
         logits: Logits = model.step(tokens[:, 4:], mask, positions[:, 4:], cache)[0][:, -1]
-    return logits
+    return logits.copy()  # the next step overwrites them
 
 
 def read_with_peft(model: Path, adapter: str | None, prompts: Sequence[Sequence[int]] = PROMPTS) -> Logits:

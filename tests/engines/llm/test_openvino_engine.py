@@ -44,7 +44,7 @@ def logits(model: Any, prompts: list[list[int]]) -> Logits:
     positions = mask.cumsum(1) - 1
     _, cache = model.step(tokens[:, :4], mask[:, :4], positions[:, :4], None)
     last: Logits = model.step(tokens[:, 4:], mask, positions[:, 4:], cache)[0][:, -1]
-    return last
+    return last.copy()  # the next step overwrites them
 
 
 def likeness(first: Logits, second: Logits) -> float:

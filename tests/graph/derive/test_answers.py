@@ -15,6 +15,8 @@ from tests.graph.derive.cases import Found, derived, game
 
 CALLS = {
     "CAP": 'get_stock_market_cap("abc")\nget_stock_market_cap("xyz")',
+    "PE": 'get_stock_pe_ratio("abc")\nget_stock_pe_ratio("xyz")',
+    "EPS": 'get_stock_eps("abc")\nget_stock_eps("xyz")',
     "PRICES": 'get_stock_price("abc","2024-01-02")["close"]\nget_stock_price("xyz","2024-01-02")["close"]',
     "WEEK": 'get_stock_price("abc","this week")\nsort(ge(close,open),time)["time"]',
     "VOLUME": 'get_stock_price("abc","this week")["volume"]',
@@ -39,7 +41,7 @@ CALLS = {
     "VENUE": 'get_soccer_last_game("nice")["venue"]',
     "RESULT": 'get_soccer_last_game("nice")["result"]',
 }
-DOMAINS = {"finance": ("CAP", "PRICES", "WEEK", "VOLUME"), "sports": ("VENUE", "RESULT")} | {
+DOMAINS = {"finance": ("CAP", "PE", "EPS", "PRICES", "WEEK", "VOLUME"), "sports": ("VENUE", "RESULT")} | {
     "music": ("CHART", "GRAMMYS", "GRAMMY COUNT", "GRAMMY YEARS", "NEWCOMERS", "LIFE")
 }
 
@@ -54,6 +56,24 @@ which of the two banks has the larger market cap? | CAP | (1.0,) (2.0,) | None
 who is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | bob ray
 who has the larger birthday, ann lee or bob ray? | BORN | ("1974",) ("1963",) | None
 which film is shorter, heat or the most wanted? | LENGTH | (170,) (95,) | the most wanted
+what is the combined market cap of abc and xyz? | CAP | (2e9,) (1e9,) | $3,000,000,000
+what is the average market cap of abc and xyz? | CAP | (2e9,) (1e9,) | $1,500,000,000
+what is the total running time of heat and the most wanted? | LENGTH | (170,) (95,) | 265 minutes
+what is the average length of heat and the most wanted? | LENGTH | (170,) (95,) | 132.5 minutes
+how many grammys do ann lee and bob ray have in total? | GRAMMYS | (5,) (13,) | 18
+how many grammys do ann lee and bob ray each have in total? | GRAMMYS | (5,) (13,) | None
+what is the total pe ratio of abc and xyz? | PE | (10.0,) (20.0,) | None
+what is the average pe ratio of abc and xyz? | PE | (10.0,) (20.0,) | 15
+how much larger is the market cap of xyz than that of abc? | CAP | (2e9,) (1.5e9,) | None
+how much smaller is the market cap of xyz than that of abc? | CAP | (2e9,) (1.5e9,) | $500,000,000
+how many minutes shorter is heat than the most wanted? | LENGTH | (170,) (95,) | None
+how many more grammys does ann lee have than bob ray? | GRAMMYS | (5,) (13,) | None
+how many more grammys does bob ray have than ann lee? | GRAMMYS | (5,) (13,) | 8
+which has the better pe ratio, abc or xyz? | PE | (10.0,) (20.0,) | None
+which is undervalued by its pe ratio, abc or xyz? | PE | (10.0,) (20.0,) | abc
+which lost more per share, abc or xyz? | EPS | (-1.0,) (-2.0,) | None
+which has the lower eps, abc or xyz? | EPS | (-1.0,) (-2.0,) | xyz
+which film made more profit, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
 with $1000, of which can i buy more shares, abc or xyz? | PRICES | (10.0,) (20.0,) | abc
 which share gained more on 2024-01-02, abc or xyz? | PRICES | (10.0,) (20.0,) | None
 which share closed higher on 2024-01-02, abc or xyz? | PRICES | (10.0,) (20.0,) | xyz

@@ -93,6 +93,14 @@ def test_bad_habits_are_errors(
     assert [problem for problem in expected if problem not in found] == [], found
 
 
+def test_a_batch_that_fails_is_looked_up_in_a_run(tree: Path, checked: Checked) -> None:
+    """To build the agent again would show no traceback: only its answers fail."""
+    found = ask(tree, checked, "raise ValueError('boom')").of(Level.ERROR)
+    assert {finding.remedy for finding in found} == {
+        "correct it; the whole traceback: predictions.jsonl of local_evaluation.py, field error"
+    }
+
+
 def test_a_check_that_is_terminated_leaves_no_process_and_no_file(tree: Path, tmp_path: Path) -> None:
     begun, temporary = tmp_path / "begun", tmp_path / "temporary"
     temporary.mkdir()

@@ -96,6 +96,15 @@ def test_a_planted_fault_is_found_and_its_remedy_reported(fault: str, tree: Path
     assert any(remedy in finding.remedy for finding in found), found
 
 
+def test_a_description_that_is_missing_or_names_no_challenge(tree: Path, checked: Checked) -> None:
+    json_field("challenge_id", "meta-kdd-cup-25")(tree)
+    (unknown, *_) = checked("aicrowd-json", tree).of(Level.ERROR)
+    assert unknown.problem.startswith("is 'meta-kdd-cup-25': known are meta-kdd-cup-24-")
+
+    (tree / "aicrowd.json").unlink()
+    assert [finding.problem for finding in checked("aicrowd-json", tree).of(Level.ERROR)] == ["is missing"]
+
+
 def test_a_preset_of_ones_own_is_checked_by_its_path(tree: Path, checked: Checked) -> None:
     written("agents/active.toml", 'preset = "agents/own.toml"\n')(tree)
     found = checked("preset", tree).of(Level.ERROR)

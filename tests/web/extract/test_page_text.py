@@ -156,6 +156,7 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
         # what is apart, or joined, in a line
         ("<p>1 dollar is <input value=0.92><input type=checkbox value=NO> euros</p>", ["1 dollar is 0.92 euros"]),
         ("<p>Season <select><option>2022<option selected>2023</select>", ["Season 2023"]),
+        ("<p>In <select multiple><option selected>May<option>June<option selected>July</select>", ["In May July"]),
         ("<p>Sixth <nobr>AP fund</nobr></p>", ["Sixth AP fund"]),
         ("<button>Map</button><button>Tolls</button><label>Day</label><input>", ["Map Tolls Day"]),
         ("<x-name>Ida</x-name><x-age>41</x-age>, <a href=x>Ole</a><a href=y>Una</a>.", ["Ida 41, Ole Una."]),

@@ -8,6 +8,8 @@ from crag.web.extract.page_text import page_text
 NORMALIZE = (
     "sub,sup{font-size:75%;line-height:0;position:relative;vertical-align:baseline} sup{top:-.5em} sub{bottom:-.25em}"
 )
+COUNTED = "h2{counter-increment:s} h2::before{content:counter(s)'. '}"
+COUNTED_BELOW = "h3::before{counter-increment:t;content:counter(s)'.'counter(t,lower-alpha)' '}"
 DIV_TABLE = (
     "<div class=t><p class=r><b class=c>A</b><i class=c>1</i></p><p class=r><b class=c>B</b><i class=c>2</i></p></div>"
 )
@@ -78,7 +80,26 @@ def read(sheet: str, body: str, method: str) -> str:
         (".n::after{content:'6';vertical-align:super}", "<b class=n>10</b> m", "10^6 m"),
         (".n::before{content:'\\f101'}", "<b class=n>7</b>", "7"),
         (".n::before{content:'x';font-family:my-icons}", "<b class=n>7</b>", "7"),
-        (".n::before{content:attr(title)} .n::after{content:'x';display:none}", "<b class=n title=x>7</b>", "7"),
+        (".n::before{content:attr(title)} .n::after{content:'x';display:none}", "<b class=n title='c. '>7</b>", "c. 7"),
+        (".n:after{content:' 'attr(data-unit)}", "<b class=n data-unit=km>7</b> <b class=n>8</b>", "7 km 8"),
+        ("a::after{content:' (' attr(HREF) ')'}", "<a href=x.org>Site</a>", "Site (x.org)"),
+        (".n::after{content:attr(data-n px)}", "<b class=n data-n=5>7</b>", "7"),
+        (".q::before{content:open-quote} .q::after{content:close-quote}", "say <b class=q>no</b>", "say “no”"),
+        # counters
+        (f"body{{counter-reset:s}} {COUNTED}", "<h2>Vann</h2><p>a<h2>Femund</h2>", "1. Vann\na\n2. Femund"),
+        (f"body{{counter-reset:s 4}} {COUNTED}", "<h2 hidden>Old</h2><h2>Vann</h2>", "5. Vann"),
+        (f":root{{counter-reset:none}} {COUNTED}", "<div><h2>Vann</h2><h2>Tinn</h2></div>", "1. Vann\n2. Tinn"),
+        (
+            f"body{{counter-reset:s}} h2{{counter-reset:t}} {COUNTED} {COUNTED_BELOW}",
+            "<h2>A</h2><h3>x</h3><div><h3>y</h3></div><h2>B</h2><h3>z</h3>",
+            "1. A\n1.a x\n1.b y\n2. B\n2.a z",
+        ),
+        (
+            "ol{counter-reset:i;list-style:none} li{counter-increment:i} li::before{content:counters(i,'.')' '}",
+            "<ol><li>A<ol><li>B<li>C</ol><li>D</ol>",
+            "1 A\n1.1 B\n1.2 C\n2 D",
+        ),
+        (".n::before{content:counter(s,cjk-decimal)'. '}", "<b class=n>7</b>", "7"),
         ("q:before,q:after{content:'';content:none}", "a <q>b</q>", "a b"),
         # what hides letters, until an element inside shows its own
         (".h{visibility:hidden}", "<div class=h>7<p style='visibility:visible'>9</p></div>", "9"),

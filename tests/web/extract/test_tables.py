@@ -127,6 +127,16 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="a single header over some of the headers below it",
         ),
         pytest.param(
+            "<tr><th><th>Points<tr><th>Ajax<td>5<tr><th>Brann<td>4",
+            ["Ajax | Points: 5", "Brann | Points: 4"],
+            id="a single header over values",
+        ),
+        pytest.param(
+            "<tr><th>Club<th>Points<tr><td>Ajax<td>5<tr><th><th>1990s<tr><td>Brann<td>4",
+            ["Club: Ajax | Points: 5", "1990s", "Club: Brann | Points: 4"],
+            id="a single header within a table",
+        ),
+        pytest.param(
             "<tr><th>Born<td>1931<th>Died<td>1999<tr><td>Job:<td>cook<td>Land:<td>Norway",
             ["Born: 1931 | Died: 1999", "Job: cook | Land: Norway"],
             id="several labels in a row, each beside its value",

@@ -35,7 +35,7 @@ from crag.evaluation.judge.reading.series import read_series as read_series
 from crag.evaluation.judge.reading.series import same_clock as same_clock
 from crag.evaluation.judge.reading.series import same_series as same_series
 from crag.evaluation.judge.reading.spelled import plain_text as plain_text
-from crag.text.matching import DaySpan, read_dates, read_day_spans, tokens, without_dates
+from crag.text.matching import DaySpan, read_dates, read_day_spans, read_listed_days, tokens, without_dates
 
 
 class AnswerReading:
@@ -78,6 +78,11 @@ class AnswerReading:
     def day_spans(self) -> set[DaySpan]:
         """The spans of days, "July 4-6, 1939"."""
         return read_day_spans(self.text)
+
+    @functools.cached_property
+    def listed_days(self) -> set[dt.date]:
+        """The days of whole dates, of lists and of spans: three of "July 4, 5 and 7, 1939"."""
+        return read_listed_days(self.text)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -225,6 +225,18 @@ _ERA_AFTER = re.compile(
 )
 _ERA_BEFORE = re.compile(r"\b(?:(?P<bc>b\.?c\.?e?\.?)|(?P<ad>a\.?d\.?|c\.?e\.?))\s?$")
 
+_SUPERLATIVE = any_of(
+    "most best greatest largest biggest highest oldest longest top finest richest fastest tallest earliest youngest "
+    "strongest"
+)
+_ONE_OF_THE_BEST = re.compile(rf"\sof\s(?:[\w'’]{{1,20}}\s){{1,4}}?{_SUPERLATIVE}\b")
+_ONE_ANOTHER = re.compile(r"\sanother\b")
+_BEFORE_ONE = re.compile(r"\b(?:no|any|every|each|this|that|which|another|other|last|first|next|new|old|the)\s$")
+_AFTER_ONE = re.compile(
+    r"\s?(?:$|[.,;:!?)])|\s(?:who|whom|that|which|with|was|is|has|had|did|does|knows|can|could|else|to|from|in)\b"
+)
+"""What stands around a "one" that counts nothing: "the last one was"."""
+
 # Long enough for "no more than approximately "
 _LOOK_BACK = 34
 """Characters before a number that can say its bound or direction."""
@@ -243,9 +255,20 @@ def read_quantities(text: str) -> list[AnswerQuantity]:
     >>> [(quantity.value, quantity.units[0].name) for quantity in read_quantities("5 ft 11 in or $-2 million")]
     [(71.0, 'inches'), (-2000000.0, '$')]
     """
+    matches = [match for match in _NUMBER.finditer(text) if not _is_pronoun(text, match)]
     # Parts are joined last, as the inches of "6 ft 11" get their unit from the feet
-    quantities = [_read_quantity(text, match) for match in _NUMBER.finditer(text)]
+    quantities = [_read_quantity(text, match) for match in matches]
     return _join_parts(text, quantities)
+
+
+def _is_pronoun(text: str, match: re.Match[str]) -> bool:
+    """Whether a 1 was a pronoun: "no one", "the last one", "one of the most famous singers"."""
+    if match[0] != "1":
+        return False
+    if _ONE_OF_THE_BEST.match(text, match.end()) or _ONE_ANOTHER.match(text, match.end()):
+        return True
+    before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
+    return _BEFORE_ONE.search(before) is not None and _AFTER_ONE.match(text, match.end()) is not None
 
 
 def read_direction(question: str) -> int:

@@ -114,7 +114,16 @@ def _same_value(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
 
     # 2 % of 12 % would not allow "12.4 %" to be written as 12 %
     tolerance = _PERCENTAGE_TOLERANCE if gold.percent and answer.percent else _TOLERANCE
-    return difference < 0.5 * max(gold.step, answer.step) and difference <= tolerance * abs(gold.value)
+    return _is_rounded(gold, answer, difference) and difference <= tolerance * abs(gold.value)
+
+
+def _is_rounded(gold: AnswerQuantity, answer: AnswerQuantity, difference: float) -> bool:
+    """Whether one value is the other rounded to its last written digit; a half is rounded away from zero."""
+    coarse, fine = (gold, answer) if gold.step > answer.step else (answer, gold)
+    excess = difference - 0.5 * coarse.step
+    if abs(excess) <= _FLOAT_ERROR * max(1.0, abs(coarse.value)):
+        return abs(coarse.value) > abs(fine.value)
+    return excess < 0
 
 
 def same_bound(

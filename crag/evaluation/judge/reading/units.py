@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from crag.text.matching import CURRENCIES, PERCENT, UNITS, Unit
+from crag.text.matching import CURRENCIES, PERCENT, UNITS, YEARS, Unit
 
 CELSIUS = Unit("°C", "temperature")
 FAHRENHEIT = Unit("°F", "temperature")
@@ -193,6 +193,7 @@ _OTHER_MEANINGS = {
 _UNIT = re.compile("|".join(f"(?P<u{index}>{spelling})" for index, (spelling, _) in enumerate(_ALL)))
 _UNIT_AFTER = re.compile(r"[\s-]?")
 
+_ASKS_AGE = re.compile(r"\bhow old\b|\bwhat age\b")
 _ASKED_UNIT = re.compile(r"\b(?:how many|how much|in(?: how many)?)\s(?=[a-z°])")
 """What a unit follows in a question: "how many miles", "in kilometres"."""
 
@@ -227,7 +228,9 @@ def currency_before(symbol: str) -> Unit:
 
 
 def asked_units(question: str) -> tuple[Unit, ...]:
-    """The units that a question asks for, "how many miles ..."; empty if it names none."""
+    """The units that a question asks for, "how many miles ..."; years for "how old"; empty if it names none."""
+    if _ASKS_AGE.search(question):
+        return (YEARS,)
     for match in _ASKED_UNIT.finditer(question):
         units, end = units_at(question, match.end())
         if units and end - match.end() > 1:  # a single letter is not a unit in a question
