@@ -30,6 +30,7 @@ SHOWN = {
 """Keys of presets whose rows must name a test: steps of an answer, which recorders in the models' places can see."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<file>[^)#]+)")
 _PRESET = re.compile(r"(db3_\*|db3_task[0-9]+(?:_vllm)?|nec|weknow|submission):(.+)")
 _TEST = re.compile(r"(test_\w+):(\w+)")
 _FILE = re.compile(r"((?:[\w*.-]+/)*[\w*.-]+\.(?:md|toml|py))(?::(.+))?")
@@ -163,10 +164,13 @@ def test_the_pages_are_written_from_the_rows() -> None:
         assert path.read_text(encoding="utf-8") == text, f"make docs writes {path.name}"
 
 
-def test_every_link_of_a_page_leads_to_a_file() -> None:
+def test_every_link_of_a_page_leads_to_a_file_that_has_the_names_in_its_text() -> None:
     for path, text in pages().items():
-        links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text)]
-        assert [link for link in links if link and not (path.parent / link).exists()] == [], path.name
+        for link in _LINK.finditer(text):
+            file = path.parent / link["file"]
+            assert file.exists(), f"{path.name}: {link['file']}"
+            names = [name for name in _QUOTED.findall(link["text"]) if "/" not in name and file.suffix == ".py"]
+            assert list(filter(None, (python_fault(file, name) for name in names))) == [], f"{path.name}: {file.name}"
 
 
 def test_every_change_of_settings_that_is_named_can_be_made() -> None:

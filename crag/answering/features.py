@@ -15,6 +15,7 @@ from crag.settings import ROUTE_CLASSES
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
 """The level that the model states -> the feature `self_assessment`."""
 GRAPH_STATES = ("found", "not_found", "empty_calendar", "no_call", "down")
+"""What became of the question's calls; each state is a feature (`crag.core.contracts.Trace.graph_state`)."""
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 """The verdict of the second look -> the feature `review`; any other verdict is 0."""
 MOST_ANSWER_WORDS = 20
@@ -57,8 +58,8 @@ def answer_kind(features: Mapping[str, float]) -> str:
 def holds_answer(answer_words: Sequence[str], text: str) -> bool:
     """Whether a text has all these words, in any order; never for no words.
 
-    Example:
-        holds_answer(["carter"], "Jimmy Carter won.")  # True
+    >>> holds_answer(["carter"], "Jimmy Carter won.")
+    True
     """
     return share(answer_words, text) == 1.0
 

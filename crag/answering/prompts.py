@@ -33,9 +33,8 @@ class Prompt:
     def shared_prefix(self, word_limit: int) -> str:
         """How the first turn begins whatever the question is: the text before its first other placeholder.
 
-        Example:
-            Prompt("In $word_limit words. Today is $query_time.", "$query").shared_prefix(20)
-            # "In 20 words. Today is "
+        >>> Prompt("In $word_limit words. Today is $query_time.", "$query").shared_prefix(20)
+        'In 20 words. Today is '
         """
         first_turn = self.system or self.user
         return Template(first_turn).safe_substitute(_limits(word_limit)).partition("$")[0]

@@ -87,8 +87,8 @@ def read_reasoned(text: str, source: str, word_limit: int) -> Answer:
     It must have the end mark, which a reply that was cut off lacks, and one answer of at most `word_limit` words; a
     second answer must be the same. "invalid question" and a false premise go together.
 
-    Example:
-        read_reasoned("Premise: holds\nReasoning: The text says so.\nAnswer: Paris\n[end]", "web", 20).text  # "Paris"
+    >>> read_reasoned("Premise: holds\nReasoning: The text says so.\nAnswer: Paris\n[end]", "web", 20).text
+    'Paris'
     """
     *finished_parts, rest = _END.split(text)
     if not finished_parts:

@@ -83,8 +83,8 @@ class Review(NamedTuple):
 def split_assessment(text: str) -> tuple[str, Level | None]:
     r"""The text without its assessment, wherever that is, and the level; None if it names no level or several.
 
-    Example:
-        split_assessment("Paris\nConfidence: high")  # ("Paris", "high")
+    >>> split_assessment("Paris\nConfidence: high")
+    ('Paris', 'high')
     """
     levels = {match["level"].lower() for match in _LEVEL.finditer(text)}
     level = cast("Level", levels.pop()) if len(levels) == 1 else None

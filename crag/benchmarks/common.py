@@ -1,4 +1,4 @@
-"""Shared by the benchmarks: rows and tables."""
+"""What the benchmarks share: groups of rows, tables for terminals, and time without hurry."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar

@@ -75,11 +75,14 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
     questions: list[PassageQuestion] = []
     for file in files:
         for record in read_jsonl(file):
-            for document in _list_documents(record.data):
+            row = record.data
+            documents = list(_list_documents(row))
+            for document in documents:
                 numbers.setdefault(document, len(numbers))
-                answers = tuple(record.data.get("answers") or ())
-                if file == files[0] and answers and "question" in record.data:
-                    questions.append(PassageQuestion(str(record.data["question"]), answers, numbers[document]))
+
+            answers = tuple(row.get("answers") or ())
+            if file == files[0] and answers and "question" in row:
+                questions += [PassageQuestion(str(row["question"]), answers, numbers[found]) for found in documents]
 
     if len(questions) < question_count or len(numbers) < document_count:
         counts = f"{len(questions)} questions and {len(numbers)} documents"

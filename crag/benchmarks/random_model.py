@@ -63,7 +63,10 @@ class RandomModel(VllmLanguageModel):
         super().__init__(engine.model_copy(update=changes))
 
     def measure(self, requests: Sequence[GenerationRequest], counts: StepWorkload) -> None:
-        """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens."""
+        """Read the prompts without a cache, then write with them in the cache, and note seconds and tokens in `counts`.
+
+        Raises UserError: a text failed.
+        """
         self.warm_up()
         # Random weights would stop anywhere; every text must reach its full length
         unstopped = [replace(request, stop=(), grammar=None) for request in requests]

@@ -44,8 +44,8 @@ def tokens_of(text: str) -> str:
 
     All dashes are one sign and all quotes are plain, since both read the same; a raised digit is written with "^".
 
-    Example:
-        tokens_of("3–1 (10⁶)")  # " 3 - 1 ( 10 ^ 6 ) "
+    >>> tokens_of("3–1 (10⁶)")
+    ' 3 - 1 ( 10 ^ 6 ) '
     """
     text = unicodedata.normalize("NFC", text)
     text = _DASH.sub("-", text).translate(_PLAIN_QUOTES)

@@ -67,7 +67,7 @@ def require_gpus(settings: Settings, python: str = sys.executable) -> None:
     count = 1 + max(need.card for need in needs)
     if count > len(gpus):
         raise GpuError(
-            f"the preset {settings.name} needs {_count(count)}, and this machine has {len(gpus) or 'none'}: "
+            f"the preset {settings.name} needs {_in_words(count)}, and this machine has {len(gpus) or 'none'}: "
             "docs/scale.md has the settings for fewer cards"
         )
     for need in needs:
@@ -100,7 +100,8 @@ def _require_memory(need: _Need, gpu: Gpu) -> None:
         )
 
 
-def _count(cards: int) -> str:
+def _in_words(cards: int) -> str:
+    """A number of cards, for messages."""
     return "a GPU" if cards == 1 else f"{cards} GPUs"
 
 

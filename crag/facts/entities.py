@@ -109,27 +109,15 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
     """One entity per row, then one per person in the columns of `table.inverse`."""
     people: dict[str, _Person] = {}
     for row in rows:
-        names: list[str] = []
-        for column in table.names:
-            names += split_values(row[column])
+        names = _row_names(row, table)
         if not names:
             continue
 
-        # The row in the lists of its people.
         year = row[table.year] if table.year else ""
         title = f'"{names[0]}" ({year})' if year else f'"{names[0]}"'
-        for column in table.inverse:
-            for name in split_values(row[column]):
-                # Spellings that differ in accents or capitals are one person.
-                person = people.setdefault(plain_name(name), _Person(name, defaultdict(list)))
-                person.titles[column].append(title)
-
-        if table.companies:
-            for name in list(names):
-                names += company_names(name)
+        _add_to_people(people, row, table, title)
         yield Entity(
-            # The short forms of different names may be equal.
-            names=tuple(dict.fromkeys(names)),
+            names=names,
             domain=table.domain,
             table=table.label,
             attributes=_row_attributes(row, table),
@@ -140,6 +128,27 @@ def _row_entities(rows: Iterable[Row], table: EntityTable) -> Iterator[Entity]:
     for person in people.values():
         attributes = {table.inverse[column]: titles for column, titles in person.titles.items()}
         yield _person_entity(person.name, table, attributes)
+
+
+def _row_names(row: Row, table: EntityTable) -> tuple[str, ...]:
+    """The names in a row, each once and the main one first; of companies also the short forms."""
+    names: list[str] = []
+    for column in table.names:
+        names += split_values(row[column])
+    if table.companies:
+        for name in list(names):
+            names += company_names(name)
+    # The short forms of different names may be equal.
+    return tuple(dict.fromkeys(names))
+
+
+def _add_to_people(people: dict[str, _Person], row: Row, table: EntityTable, title: str) -> None:
+    """Put the title of a row into the lists of its people, who are found by their plain names."""
+    for column in table.inverse:
+        for name in split_values(row[column]):
+            # Spellings that differ in accents or capitals are one person.
+            person = people.setdefault(plain_name(name), _Person(name, defaultdict(list)))
+            person.titles[column].append(title)
 
 
 def _row_attributes(row: Row, table: EntityTable) -> dict[str, Sequence[str]]:

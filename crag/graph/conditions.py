@@ -1,4 +1,4 @@
-"""Filters and sorts rows."""
+"""Filters and sorts rows by the conditions of a statement, and finds the rows that several names share."""
 
 import operator as comparisons
 import re
@@ -45,7 +45,7 @@ _MOST_DIGITS = 15
 _LARGEST_YEAR = 9999
 _WORDS_FOR_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 """What a condition on a flag may say; any other word means false."""
-_NUMERIC = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
+_COMPARED_AS_NUMBERS = frozenset({Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS})
 _COMPARE = {
     Operator.EQ: comparisons.eq,
     Operator.NEQ: comparisons.ne,
@@ -82,7 +82,7 @@ class Comparer:
         """The rows sorted by a key; ties by release date, rows without the key last."""
         column = self.table.column(key)
         name = column.name if column else key
-        kind = column.type if column else Type.TEXT
+        value_type = column.type if column else Type.TEXT
 
         with_key: list[Row] = []
         without_key: list[Row] = []
@@ -93,7 +93,7 @@ class Comparer:
                 with_key.append(row)
 
         def sort_key(row: Row) -> tuple[float | str, str]:
-            value = _sort_value(row.cells.get(name), kind)
+            value = _sort_value(row.cells.get(name), value_type)
             release_date = str(row.cells.get("release_date") or "")
             return value, release_date
 
@@ -153,16 +153,16 @@ class Comparer:
         return test
 
     def _value_test(self, column: Column | None, operator: Operator, expected: str) -> _ValueTest:
-        kind = column.type if column else Type.TEXT
-        if kind is Type.DATE:
+        value_type = column.type if column else Type.TEXT
+        if value_type is Type.DATE:
             return self._date_test(operator, expected)
-        if kind is Type.FLAG:
+        if value_type is Type.FLAG:
             flag = means_true(expected)
             is_equal = operator is not Operator.NEQ
             return lambda cell: (bool(cell) is flag) is is_equal
 
         # A value without a number, such as "unknown", is compared as text
-        number = as_number(expected) if kind in _NUMERIC else None
+        number = as_number(expected) if value_type in _COMPARED_AS_NUMBERS else None
         if number is not None:
             return lambda cell: _compare(as_number(cell), operator, number)
         return _text_test(column, operator, expected)
@@ -190,7 +190,7 @@ class Comparer:
         return test
 
 
-# ---- comparisons
+# --- comparisons ------------------------------------------------------------------------------------------------------
 
 
 def _text_test(column: Column | None, operator: Operator, expected: str) -> _ValueTest:
@@ -247,21 +247,21 @@ def _compare_cells(left: Cell, operator: Operator, right: Cell) -> bool:
     return _compare(left_value, operator, right_value)
 
 
-def _sort_value(cell: Cell, kind: Type) -> float | str:
+def _sort_value(cell: Cell, value_type: Type) -> float | str:
     """The sort key of a cell: numbers as numbers, dates and text as text, the first item of a list."""
     if isinstance(cell, tuple):
         first = cell[0] if cell else None
         cell = None if isinstance(first, Row) else first
 
-    if kind in _NUMERIC:
+    if value_type in _COMPARED_AS_NUMBERS:
         number = as_number(cell)
         return float("-inf") if number is None else number
-    if kind is Type.DATE:
+    if value_type is Type.DATE:
         return str(cell)
     return normalise_name(str(cell))
 
 
-# ---- flags, numbers, days and years
+# --- flags, numbers, days and years -----------------------------------------------------------------------------------
 
 
 def means_true(expected: str) -> bool:
@@ -331,7 +331,10 @@ def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
     """The whole numbers, such as years or ranks, that the conditions on a key allow; None if nothing limits them.
 
     A table asks the server only for these. Conditions with `*` or another key are left out: they are checked on the
-    rows. Example: ge(year,"2010") and le(year,"2012") allow range(2010, 2013).
+    rows.
+
+    >>> allowed_numbers([Condition(Operator.GE, "year", "2010"), Condition(Operator.LE, "year", "2012")], "year")
+    range(2010, 2013)
     """
     lowest = 0
     highest = _LARGEST_YEAR
@@ -354,7 +357,7 @@ def allowed_numbers(conditions: Sequence[Condition], key: str) -> range | None:
     return range(lowest, highest + 1) if is_limited else None
 
 
-# ---- what several names share
+# --- what several names share -----------------------------------------------------------------------------------------
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
 """What films share, and what people share."""
@@ -385,7 +388,7 @@ def shared_rows(
 
     # "The members of both bands": the entries that their lists have in common
     column = table.column(select) if select is not None else None
-    if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
+    if column is not None and column.type.is_list:
         return [_row_of_shared_entries(groups, column.name)]
     return list(groups)
 

@@ -32,9 +32,8 @@ class Request:
 def build_request(endpoint: str, **payload: FieldValue) -> Request:
     """The request to `endpoint` with these fields, in any order.
 
-    Example::
-
-        build_request("/movie/get_movie_info", query="jaws")
+    >>> build_request("/movie/get_movie_info", query="jaws")
+    Request(endpoint='/movie/get_movie_info', payload=(('query', 'jaws'),))
     """
     return Request(endpoint, tuple(sorted(payload.items())))
 

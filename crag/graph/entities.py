@@ -77,7 +77,7 @@ def shipped_list(name: str) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-# ---- teams
+# --- teams ------------------------------------------------------------------------------------------------------------
 
 
 def team_spelling(name: str, league: League) -> tuple[str, bool]:
@@ -140,7 +140,7 @@ def _team_words(name: str) -> str:
     return " ".join(words) or normalise_name(name)
 
 
-# ---- companies
+# --- companies --------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -199,7 +199,7 @@ def _first_with_data(context: LookupContext, endpoint: str, tickers: Iterable[st
     return None
 
 
-# ---- classes of shares
+# --- classes of shares ------------------------------------------------------------------------------------------------
 
 
 class _Candidate(NamedTuple):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from crag.graph.language import Average, Call, Program
+from crag.graph.language import Average, Call, Program, names_in
 from crag.graph.results import Row
 from crag.graph.schema import Domain, load_schema
 from crag.text.matching import contains_words, normalise_name
@@ -60,7 +60,7 @@ TOTAL = re.compile(r"\b(?:total|combined|altogether|cumulative(?:ly)?|overall|su
 AVERAGE = re.compile(r"\b(?:average|mean)\b")
 WHICH = re.compile(r"\b(?:which|what|who|whose)\b")
 
-# Words of games
+# --- words of games ---------------------------------------------------------------------------------------------------
 
 WIN = re.compile(r"\b(?:wins?|won|winning|winners?|victor(?:y|ies|ious)|triumph(?:s|ed)?)\b")
 LOSS = re.compile(
@@ -171,12 +171,8 @@ def _called_names(domain: Domain, program: Program) -> Iterator[str]:
 def _entity_names(domain: Domain, call: Call) -> Iterator[str]:
     parameters = load_schema(domain).tables[call.table].parameters
     for argument, parameter in zip(call.arguments, parameters, strict=False):
-        if not parameter.kind.is_entity:
-            continue
-        if isinstance(argument, str):
-            yield argument
-        elif isinstance(argument, tuple):
-            yield from argument
+        if parameter.kind.is_entity:
+            yield from names_in(argument)
 
 
 def _name_pattern(name: str) -> re.Pattern[str]:
@@ -189,7 +185,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(r"(?<![\w@])" + r"\W+".join(escaped_words) + r"(?!\w)")
 
 
-# ---- rows that the question means
+# --- rows that the question means -------------------------------------------------------------------------------------
 
 
 def meant_rows(

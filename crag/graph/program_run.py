@@ -10,7 +10,7 @@ from crag.core.queries import pacific_now
 from crag.graph.client import KgSession
 from crag.graph.conditions import Comparer, cell_number, shared_rows
 from crag.graph.context import MAX_ROWS, LookupContext, TableQuery
-from crag.graph.language import Argument, Average, Call, Previous, Program, Sort, Statement, render
+from crag.graph.language import Average, Call, Previous, Program, Sort, Statement, render
 from crag.graph.results import (
     CallError,
     KgError,
@@ -134,7 +134,7 @@ class ProgramRun:
         )
         return self._failure
 
-    # ---- the three kinds of statement
+    # --- the three kinds of statement ---------------------------------------------------------------------------------
 
     def _run_call(self, call: Call, call_text: str, following: Sequence[Statement]) -> Result:
         table = self._schema.tables[call.table]
@@ -219,7 +219,7 @@ class ProgramRun:
             text=text,
         )
 
-    # ---- the selected key, or the number of rows
+    # --- the selected key, or the number of rows ----------------------------------------------------------------------
 
     def _select(self, selection: Selection, statement: Call | Sort, call_text: str) -> Result:
         """Select the key or count the rows, remember them for the next statement, and put them into sentences."""
@@ -308,7 +308,7 @@ class ProgramRun:
         )
         return self._select(inner_selection, inner_statement, call_text)
 
-    # ---- the rows of a call
+    # --- the rows of a call -------------------------------------------------------------------------------------------
 
     def _fetch_groups(
         self,
@@ -319,11 +319,8 @@ class ProgramRun:
         """The table's rows: one group, or one for each name of a list or value of `*`."""
         fill: TableFiller = getattr(_TABLES[self._schema.domain], table.name)
 
-        # The parser drops trailing None, but a table expects a name or None for each parameter
-        missing_arguments = len(table.parameters) - len(call.arguments)
-        arguments: list[Argument] = [*call.arguments, *[None] * missing_arguments]
-
         # The argument with several names, if there is one: a list or `*`. The query has None for it.
+        arguments = call.arguments_of(len(table.parameters))
         multiple = [index for index, argument in enumerate(arguments) if isinstance(argument, tuple | Previous)]
         if len(multiple) > 1:
             raise MeaninglessCallError("only one argument of a call may be a list or *")

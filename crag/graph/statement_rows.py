@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from crag.graph.language import Average, Call, Key, Previous, Sort, Statement, Take
 from crag.graph.results import Row, Value
-from crag.graph.schema import Column, Table, Type
+from crag.graph.schema import Column, Table
 
 _ROWS_FOR_A_MATCH = 60
 """So many rows are looked at for one that meets the conditions, such as a team's last game at home."""
@@ -98,7 +98,7 @@ def count_rows(column: Column | None, key: str | None, selection: Selection) -> 
         return (len(selection.matching),)
 
     taken_with_key = [row for row in selection.taken if row.cells.get(key) is not None]
-    is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
+    is_list = column is not None and column.type.is_list
     if is_list and not taken_with_key:
         return ()
 

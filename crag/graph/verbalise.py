@@ -71,11 +71,7 @@ def verbalise(
     elif len(taken) > 1:
         text = speaker.say_tally(taken) + speaker.say_many(rows, taken, key)
     else:
-        text = speaker.say_value(taken[0], key) if key is not None else speaker.say_record(taken[0])
-        # The model should know that this row is one of several
-        unsaid_count = len(rows) - 1
-        if unsaid_count > 0 and selection.table.take != "all":
-            text += f" ({unsaid_count:,} more {speaker.noun} match.)"
+        text = speaker.say_one(rows, taken[0], key)
 
     if len(text) <= MAX_CHARACTERS:
         return text
@@ -118,7 +114,16 @@ class _Speaker:
         self.noun = "Oscar wins" if says_won else table.noun
         self._conditions = [condition for condition in conditions if condition not in says_won]
 
-    # ---- one row
+    # --- one row ------------------------------------------------------------------------------------------------------
+
+    def say_one(self, rows: Sequence[Row], taken: Row, key: str | None) -> str:
+        """The value or the record of the one row that was taken, and how many others match."""
+        text = self.say_value(taken, key) if key is not None else self.say_record(taken)
+        # The model should know that this row is one of several
+        unsaid_count = len(rows) - 1
+        if unsaid_count > 0 and self._table.take != "all":
+            text += f" ({unsaid_count:,} more {self.noun} match.)"
+        return text
 
     def say_value(self, row: Row, key: str) -> str:
         """One value with its record."""
@@ -149,7 +154,7 @@ class _Speaker:
         subject = self._subject(row)
         return f"{subject}: {details}." if details else f"{subject} is known, without details."
 
-    # ---- many rows
+    # --- many rows ----------------------------------------------------------------------------------------------------
 
     def say_many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
@@ -186,7 +191,7 @@ class _Speaker:
         """A number and what it counts."""
         # The entries of a list are counted, or else the rows.
         column = self._table.columns.get(key) if key is not None else None
-        list_key = key if column is not None and column.type in {Type.TEXTS, Type.YEARS} else None
+        list_key = key if column is not None and column.type.is_list else None
         noun = key_in_words(self._table, list_key) if list_key is not None else self.noun
 
         number = format_number(count) if isinstance(count, int | float) else str(count)
@@ -233,7 +238,7 @@ class _Speaker:
         tally = ", ".join(parts)
         return f"Of {len(games)} games {games[0].entity} {tally}. {totals} "
 
-    # ---- parts of sentences
+    # --- parts of sentences -------------------------------------------------------------------------------------------
 
     def where_clause(self, rows: Sequence[Row]) -> str:
         """The conditions in words, except those in the entity's name: "the 2012 Academy Awards"."""
@@ -287,7 +292,7 @@ class _Speaker:
         """Sum, average, lowest and highest value, as far as they make sense for the kind of number."""
         column = self._table.columns.get(key)
         # A rank is a number in form only: a sum or average of ranks means nothing
-        if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
+        if column is None or not column.type.is_number or column.kind is NumberKind.RANK:
             return ""
 
         cell_numbers = [cell_number(row.cells.get(key)) for row in rows]
@@ -349,7 +354,7 @@ class _Speaker:
         titles = {row.cells.get("title"), row.cells.get("movie_name")}
         return is_listed and row.cells[key] not in titles
 
-    # ---- what identifies a row
+    # --- what identifies a row ----------------------------------------------------------------------------------------
 
     def _subject(self, row: Row, without: str | None = None) -> str:
         """The subject of a sentence about a row: "Jaws (1975)", "ABC on 2024-02-28"."""

@@ -25,14 +25,16 @@ _END_OF_HEAD_NOUN = re.compile(r" of | to |,")
 """What ends the head noun of a label: "dividends" in "dividends of the company"."""
 
 
-# ---- values
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def readable(value: Cell, column: Column | None = None) -> str:
     """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words.
 
-    Examples: 1234567 of a money column is "$1,234,567"; ("Drama", "History") is "Drama and History"; "XE" of a country
-    column is "Europe (XE)"; None is "unknown".
+    1234567 of a money column is "$1,234,567"; "XE" of a country column is "Europe (XE)".
+
+    >>> readable(("Drama", "History", "War")), readable(1234567), readable(None)
+    ('Drama, History and War', '1,234,567', 'unknown')
     """
     if not isinstance(value, tuple):
         return _readable_value(value, column)
@@ -60,16 +62,16 @@ def _readable_value(value: Value, column: Column | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
 
-    kind = column.type if column is not None else Type.TEXT
-    if kind in {Type.YEAR, Type.YEARS}:
+    value_type = column.type if column is not None else Type.TEXT
+    if value_type in {Type.YEAR, Type.YEARS}:
         return str(value)
 
     # A number in a column of text stays text: "1917" is a title.
-    is_numeric = isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY}
+    is_numeric = isinstance(value, int | float) or value_type.is_number
     number = cell_number(value) if is_numeric else None
     if number is None:
         return _code_in_words(str(value), column.name if column is not None else "")
-    if kind is Type.MONEY:
+    if value_type is Type.MONEY:
         return format_money(number)
 
     text = format_number(number)
@@ -118,7 +120,7 @@ def is_worth_saying(value: Cell) -> bool:
     return not (isinstance(value, tuple) and isinstance(value[0], Row))
 
 
-# ---- keys
+# --- keys -------------------------------------------------------------------------------------------------------------
 
 
 def key_in_words(table: Table, key: str) -> str:

@@ -118,9 +118,11 @@ def serve(data: Path | None = None) -> Iterator[str]:
 
     `data` is the folder of the graph (default: the shipped one). Raises GraphError for an unreadable graph.
 
-    Example:
-        with serve() as url:
-            httpx.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
+    >>> import httpx2
+    >>> with serve() as url:
+    ...     reply = httpx2.post(f"{url}/movie/get_movie_info", json={"query": "jaws"})
+    >>> [film["title"] for film in reply.json()["result"]]
+    ['Jaws']
     """
     server = build_server(load_tables(data))
 

@@ -35,9 +35,9 @@ class QuestionRouter:
 def build_classification(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> Classification:
     """The most probable label of a field, and all its probabilities (shape (labels,)).
 
-    Example:
-        build_classification(["movie", "music"], np.array([0.75, 0.25]))
-        # Classification("movie", {"movie": 0.75, "music": 0.25})
+    >>> classification = build_classification(["movie", "music"], np.array([0.75, 0.25]))
+    >>> classification.label, classification.probabilities
+    ('movie', {'movie': 0.75, 'music': 0.25})
     """
     rounded = {}
     for label, probability in zip(labels, probabilities, strict=True):

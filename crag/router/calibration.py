@@ -1,5 +1,6 @@
 """Calibrated probabilities: mixes two classifiers so that 0.8 is right eight times in ten, and measures it."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ LogProbabilities = NDArray[np.float64]
 """Log-probabilities of shape (questions, classes)."""
 
 RELIABILITY_BINS = 10
-"""Default number of bins of equal width for the expected calibration error."""
+"""Bins of equal width for the expected calibration error."""
 
 
 class MixingWeights(NamedTuple):
@@ -35,7 +36,8 @@ def mix_log_probabilities(
 ) -> LogProbabilities:
     """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
-    A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
+    A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling"). Raises ValueError: both
+    parts are absent.
     """
     if encoder is not None and ngrams is not None:
         mixture = weights.encoder * encoder + weights.ngrams * ngrams
@@ -61,28 +63,12 @@ def fit_mixing_weights(
     from scipy.optimize import minimize
 
     parts = [part for part in (encoder, ngrams) if part is not None]
-    rows = np.arange(len(classes))  # with `classes`: each question's true class
-
-    def loss_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
-        weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
-        mixture = log_softmax(sum(weighted_parts))
-        loss = float(-mixture[rows, classes].mean())
-
-        # The derivative: the part's expected log-probability under the mixture, less that of the true class.
-        mixture_probabilities = np.exp(mixture)
-        gradient = []
-        for part in parts:
-            expected = (mixture_probabilities * part).sum(axis=1)
-            difference = expected - part[rows, classes]
-            gradient.append(float(difference.mean()))
-        return loss, np.array(gradient)
-
     start = np.full(len(parts), 1.0 / len(parts))
     bounds = [(0.0, 20.0)] * len(parts)
     result = minimize(
-        loss_and_gradient,
+        _loss_and_gradient,
         start,
+        args=(parts, classes),
         jac=True,  # the function returns the gradient too
         bounds=bounds,
         method="L-BFGS-B",
@@ -96,27 +82,47 @@ def fit_mixing_weights(
     )
 
 
+def _loss_and_gradient(
+    weights: NDArray[np.float64],
+    parts: Sequence[LogProbabilities],
+    classes: NDArray[np.int64],
+) -> tuple[float, NDArray[np.float64]]:
+    """The mean negative log-probability of the true classes, and its derivative by each part's weight."""
+    weighted_parts = [weight * part for weight, part in zip(weights, parts, strict=True)]
+    mixture = log_softmax(sum(weighted_parts))
+    rows = np.arange(len(classes))  # with `classes`: each question's true class
+    loss = float(-mixture[rows, classes].mean())
+
+    # The derivative: the part's expected log-probability under the mixture, less that of the true class.
+    mixture_probabilities = np.exp(mixture)
+    gradient = []
+    for part in parts:
+        expected = (mixture_probabilities * part).sum(axis=1)
+        difference = expected - part[rows, classes]
+        gradient.append(float(difference.mean()))
+    return loss, np.array(gradient)
+
+
 def expected_calibration_error(
     probabilities: NDArray[np.floating[Any]],
     classes: NDArray[np.int64],
-    bins: int = RELIABILITY_BINS,
 ) -> float:
     """The mean distance between the predicted class's probability and its accuracy.
 
-    Questions are sorted into `bins` of equal width by that probability (a bin includes its upper end). Each bin's
+    Questions are sorted into bins of equal width by that probability (a bin includes its upper end). Each bin's
     distance between mean probability and accuracy is weighted by its share of the questions (Naeini et al. 2015).
     """
     top_probability = probabilities.max(axis=1)
     is_right = probabilities.argmax(axis=1) == classes
 
     # Rounded up, less one: a bin includes its upper end. Only a probability of 0 would be below the first bin.
-    upper_ends = np.ceil(top_probability * bins).astype(np.int64)
-    bin_numbers = np.clip(upper_ends - 1, 0, bins - 1)
+    upper_ends = np.ceil(top_probability * RELIABILITY_BINS).astype(np.int64)
+    bin_numbers = np.clip(upper_ends - 1, 0, RELIABILITY_BINS - 1)
 
     # The sum of a bin is its size times its distance, so the bins are weighted by their sizes already.
     excess = top_probability - is_right
     total = 0.0
-    for number in range(bins):
+    for number in range(RELIABILITY_BINS):
         in_bin = bin_numbers == number
         total += abs(excess[in_bin].sum())
     return float(total / max(1, len(classes)))

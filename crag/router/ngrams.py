@@ -79,8 +79,8 @@ def bucket_counts(
 
     Letters become lower case, digits ``0``: it matters that a year is named, not which one. `block` gives the n-grams.
 
-    Example:
-        bucket_counts("in 1986?", word_ngrams) == bucket_counts("IN 2024?", word_ngrams)  # True
+    >>> bucket_counts("in 1986?", word_ngrams) == bucket_counts("IN 2024?", word_ngrams)
+    True
     """
     normalised = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
     encoded_ngrams = [ngram.encode("utf-8", "surrogatepass") for ngram in block(normalised)]

@@ -57,8 +57,8 @@ class RoutingPrompt(NamedTuple):
 def read_domain_word(reply: str) -> Route:
     """The domain whose name comes first in the reply.
 
-    Example:
-        read_domain_word("The field is: SPORTS")  # Route(domain=Classification("sports"))
+    >>> read_domain_word("The field is: SPORTS").label("domain")
+    'sports'
     """
     word = _DOMAIN.search(reply.lower())
     if word is None:
@@ -72,9 +72,9 @@ def read_domain_with_certainty(reply: str) -> Route:
     The certainty is the model's statement, not a calibrated probability: the route has it as `certainty`, and no
     `probabilities`. A reply without a readable certainty from 0 to 100 has certainty 0.
 
-    Example:
-        read_domain_with_certainty("movie, 95%, static")
-        # Route(domain=Classification("movie", certainty=0.95), static_or_dynamic=Classification("static"))
+    >>> route = read_domain_with_certainty("movie, 95%, static")
+    >>> route.domain.label, route.domain.certainty, route.static_or_dynamic.label
+    ('movie', 0.95, 'static')
     """
     text = reply.lower()
     domain = _DOMAIN.search(text)

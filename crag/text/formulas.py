@@ -42,8 +42,10 @@ class FormulaElement:
 def formula_text(formula: Element) -> str:
     """A formula as it is typed on a line.
 
-    Example:
-        formula_text(element)  # "(x^2)/2", for <math><mfrac><msup><mi>x</mi><mn>2</mn></msup><mn>2</mn></mfrac></math>
+    >>> two = FormulaElement("mn", children=("2",))
+    >>> square = FormulaElement("msup", children=(FormulaElement("mi", children=("x",)), two))
+    >>> formula_text(FormulaElement("mfrac", children=(square, two)))
+    '(x^2)/2'
     """
     return " ".join(_write(formula).split())
 
@@ -51,8 +53,8 @@ def formula_text(formula: Element) -> str:
 def in_brackets(text: str) -> str:
     """A part of a formula, in brackets unless it is one term.
 
-    Example:
-        in_brackets("a+b"), in_brackets("2.5")  # "(a+b)", "2.5"
+    >>> in_brackets("a+b"), in_brackets("2.5")
+    ('(a+b)', '2.5')
     """
     return text if not text or _ONE_TERM.fullmatch(text) else f"({text})"
 

@@ -1,26 +1,18 @@
-"""A count as the number of a list shows it, in the formats of Word (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
+"""Writes a count as the number of a list item, in the formats of Word (ST_NumberFormat, ECMA-376, part 1, 17.18.59)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-_ROMAN_DIGITS = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"),
-    (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
+from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS
+from crag.text.roman_numbers import write_roman
+
 _LARGEST_IN_LETTERS = 5000
 """Word writes no larger number in letters or as a Roman one."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-_CARDINALS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_ORDINALS = (
-    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
-    "nineteenth",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_CARDINALS = {number: word for word, number in NUMBER_WORDS.items()}
+_ORDINALS = {0: "zeroth"} | {number: word for word, number in ORDINAL_WORDS.items()}
+"""Words of the numbers up to twenty, and of the tens."""
 _ZEROS = re.compile(r"0+1(?!\d)")
 
 
@@ -56,11 +48,7 @@ def _roman(count: int) -> str:
     """A Roman number in small letters; there is none for 0."""
     if not 0 < count <= _LARGEST_IN_LETTERS:
         return str(count)
-    digits = []
-    for value, digit in _ROMAN_DIGITS:
-        times, count = divmod(count, value)
-        digits.append(digit * times)
-    return "".join(digits)
+    return write_roman(count)
 
 
 def _letter(count: int) -> str:
@@ -78,23 +66,14 @@ def _ordinal(count: int) -> str:
     return f"{count}{'th' if is_regular else endings.get(count % 10, 'th')}"
 
 
-def _cardinal_words(count: int) -> str:
-    """A count below a hundred in English words; a larger one in digits."""
+def _in_words(count: int, words: Mapping[int, str]) -> str:
+    """A count below a hundred in English, with the last of its words from `words`; a larger one in digits."""
     if not 0 <= count < 100:
         return str(count)
-    if count < len(_CARDINALS):
-        return _CARDINALS[count].capitalize()
-    ten, one = _TENS[count // 10 - 2], count % 10
-    return (f"{ten}-{_CARDINALS[one]}" if one else ten).capitalize()
-
-
-def _ordinal_words(count: int) -> str:
-    if not 0 <= count < 100:
-        return str(count)
-    if count < len(_ORDINALS):
-        return _ORDINALS[count].capitalize()
-    ten, one = _TENS[count // 10 - 2], count % 10
-    return (f"{ten}-{_ORDINALS[one]}" if one else f"{ten[:-1]}ieth").capitalize()
+    if count in words:
+        return words[count].capitalize()
+    ones = count % 10
+    return f"{_CARDINALS[count - ones]}-{words[ones]}".capitalize()
 
 
 _FORMATS: dict[str, Callable[[int], str]] = {
@@ -105,6 +84,6 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "lowerRoman": _roman,
     "upperRoman": lambda count: _roman(count).upper(),
     "ordinal": _ordinal,
-    "cardinalText": _cardinal_words,
-    "ordinalText": _ordinal_words,
+    "cardinalText": lambda count: _in_words(count, _CARDINALS),
+    "ordinalText": lambda count: _in_words(count, _ORDINALS),
 }

@@ -91,12 +91,7 @@ class ExampleTrial:
     ) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
         round_fields = {"domain": str(domain), "round": number}
-        verdicts: dict[str, bool] = {}
-        for record in read_growing(self.work / ASKED_FILE):
-            # Only this domain and round: the examples differ in every other
-            if round_fields.items() <= record.data.items():
-                verdicts[record.data["query"]] = record.data["right"]
-
+        verdicts = self._earlier_verdicts(round_fields)
         missing = [pair for pair in pairs if pair.query not in verdicts]
         writer = self._writer_with(domain, examples)
         starts = range(0, len(missing), self.batch)
@@ -122,6 +117,14 @@ class ExampleTrial:
             # After each batch, so that a kill loses one batch at most
             append_rows(self.work / ASKED_FILE, rows)
         return [verdicts[pair.query] for pair in pairs]
+
+    def _earlier_verdicts(self, round_fields: Mapping[str, object]) -> dict[str, bool]:
+        """What the work folder says about questions of this domain and round: in every other the examples differ."""
+        verdicts: dict[str, bool] = {}
+        for record in read_growing(self.work / ASKED_FILE):
+            if round_fields.items() <= record.data.items():
+                verdicts[record.data["query"]] = record.data["right"]
+        return verdicts
 
     def _writer_with(self, domain: Domain, examples: Sequence[Example]) -> CallWriter:
         """The preset's writer with these examples of the domain, as in use."""

@@ -34,11 +34,10 @@ RowT = TypeVar("RowT")
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
-    `exact_turns` is as in `GenerationRequest`.
-    `groups` are the example's entities, most important first (see `crag.training.folds`), `source` is its origin.
-    `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't
-    know".
-    `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
+    `exact_turns` is as in `GenerationRequest`. `groups` are the example's entities, most important first (see
+    `crag.training.folds`), `source` is its origin. `query` and `answers` (the best one first) are for a judge: the
+    completion may be another text, such as "i don't know". `split` is the question's split in CRAG, None if it was made
+    up. `place` is where it was read, for messages.
     """
 
     completion: str
@@ -87,7 +86,7 @@ def read_examples(path: Path, split: Split | None = None) -> list[TrainingExampl
 
 
 def read_examples_of_kind(kind: type[ExampleT], path: Path, split: Split | None = None) -> list[ExampleT]:
-    """Read a file of a kind of examples that has more fields, as `read_examples` does."""
+    """Read a file of a kind of examples that has more fields, as `read_examples` does. Raises DatasetError."""
     examples: list[ExampleT] = []
     for record in read_records(path, split=split):
         example = row_of(record, kind, place=record.place)
@@ -143,7 +142,10 @@ class Configuration(StrictModel):
 
     @classmethod
     def load(cls, config: str, changes: Sequence[str] = ()) -> Self:
-        """A shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
+        """A shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``.
+
+        Raises SettingsError: there is no such file, or a setting is wrong.
+        """
         # A name has no suffix, a file must have it
         path = Path(config) if config.endswith(".toml") else cls.FOLDER / f"{config}.toml"
         if not path.is_file():

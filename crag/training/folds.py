@@ -17,7 +17,7 @@ class Fold(NamedTuple):
 
 
 def parse_fold(text: str) -> Fold:
-    """Parse an argument: ``2/5`` is the second of five folds."""
+    """Parse an argument: ``2/5`` is the second of five folds. Raises ValueError: it is no fold of several."""
     match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
     fold = Fold(int(match[1]), int(match[2])) if match else Fold(0, 0)
     if not 1 <= fold.number <= fold.total or fold.total == 1:

@@ -95,7 +95,8 @@ def apply_changes(tables: Mapping[str, Any], changes: Sequence[Mapping[str, Any]
 def merge_tables(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge tables unless the new one names another engine; replace everything else, and remove what is ``none``.
 
-    merge_tables({"web": {"keep": 5, "snippets": True}}, {"web": {"keep": 3}}) is {"web": {"keep": 3, "snippets": True}}
+    >>> merge_tables({"web": {"keep": 5, "snippets": True}}, {"web": {"keep": 3, "snippets": "none"}})
+    {'web': {'keep': 3}}
     """
     tables = dict(old)
     for key, value in new.items():

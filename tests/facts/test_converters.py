@@ -34,7 +34,7 @@ def paragraphs(folder: Path) -> dict[str, str]:
     return {entity.names[0]: write_paragraph(entity, 20) for entity in load_entities(folder)}
 
 
-def test_grammys_where_all_nominees_are_called_winners(tmp_path: Path) -> None:
+def test_where_the_file_calls_all_nominees_of_a_grammy_winners_the_first_is_the_winner(tmp_path: Path) -> None:
     show = "62nd Annual GRAMMY Awards  (2019)"
     rows = (
         f'2019,{show},Best Song,Hum,,"Jane Doe & Jim Roe, songwriters (Al Poe)",True\n'
@@ -97,7 +97,7 @@ def test_figures_in_a_csv_file_become_the_same_table(tmp_path: Path) -> None:
         build_companies(table, tmp_path / "out", "")
 
 
-def test_films_with_and_without_credits_and_with_broken_rows(tmp_path: Path) -> None:
+def test_films_have_their_director_and_actors_from_the_credits_and_broken_rows_are_left_out(tmp_path: Path) -> None:
     header = "id,title,original_title,release_date,original_language,genres,runtime,budget,revenue\n"
     films = """7,Deep,Tief,1970-05-01,de,"[{'id': 1, 'name': 'Drama'}]",91.0,0,2500000\nbroken,,,,,,,,\n"""
     people = tmp_path / "credits.csv"

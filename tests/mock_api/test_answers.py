@@ -91,7 +91,9 @@ def test_a_query_is_answered_as_by_the_official_server(small: Client, path: str,
         ({"rank": 101, "date": "2024-02-28"}, [None, None]),
     ],
 )
-def test_ranks_of_the_chart(small: Client, body: dict[str, object], answer: object) -> None:
+def test_a_rank_of_the_chart_gives_its_songs_and_artists(
+    small: Client, body: dict[str, object], answer: object
+) -> None:
     assert small.ask(RANK, **body) == answer
 
 
@@ -161,7 +163,9 @@ def test_a_match_has_a_row_per_team_whose_key_is_the_text_of_a_tuple(small: Clie
         (NBA, "202", None, 0),
     ],
 )
-def test_dates_and_teams(small: Client, path: str, date: str, team: str | None, rows: int) -> None:
+def test_games_are_those_of_the_date_and_the_team(
+    small: Client, path: str, date: str, team: str | None, rows: int
+) -> None:
     table: dict[str, dict[str, Any]] | None = small.ask(path, date=date, team_name=team)
     assert (0 if table is None else len(next(iter(table.values())))) == rows
 

@@ -41,7 +41,7 @@ class TokenizedRequest(NamedTuple):
 
 
 class LocalEngine(ABC, Generic[EngineSettings]):
-    """A base class; engines add `warm_up`, `close` and `_answer`."""
+    """Checks and tokenizes requests before the engine answers them; an engine adds `warm_up`, `close` and `_answer`."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings: EngineSettings = settings

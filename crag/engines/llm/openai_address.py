@@ -65,11 +65,10 @@ def parse_address(text: str) -> ServerAddress:
 
     Raises EngineUnavailableError: it is not an address.
 
-    Example:
-        >>> parse_address("localhost:8080").candidates[:2]
-        ('http://localhost:8080/v1', 'http://localhost:8080')
-        >>> parse_address("https://host/v1/chat/completions").candidates[0]
-        'https://host/v1'
+    >>> parse_address("localhost:8080").candidates[:2]
+    ('http://localhost:8080/v1', 'http://localhost:8080')
+    >>> parse_address("https://host/v1/chat/completions").candidates[0]
+    'https://host/v1'
     """
     plain = text.strip().strip("\"'<>,; ")
     if not _SCHEME.match(plain):

@@ -87,9 +87,8 @@ def _has_ended(choice: dict[str, Any]) -> bool:
 def unwrap(value: object) -> object:
     """The reply or the error in a list of one, or in an object that a gateway has put around it; else the value.
 
-    Example:
-        >>> unwrap({"code": 0, "data": {"choices": []}})
-        {'choices': []}
+    >>> unwrap({"code": 0, "data": {"choices": []}})
+    {'choices': []}
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

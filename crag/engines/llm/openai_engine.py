@@ -27,12 +27,10 @@ from crag.engines.llm.openai_models import read_only_model
 from crag.engines.llm.openai_refusal import RefusedError
 from crag.engines.llm.openai_reply import read_reply
 from crag.engines.llm.openai_server import Client, Server
-from crag.engines.llm.openai_transport import LARGEST_REPLY, is_broken_off, is_silence
+from crag.engines.llm.openai_transport import is_broken_off, is_silence
 from crag.engines.llm.served_model import describe_listed_model
 from crag.engines.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from crag.settings import OpenAIEngine
-
-__all__ = ["LARGEST_REPLY", "OpenAILanguageModel"]
 
 log = logging.getLogger(__name__)
 
@@ -307,6 +305,7 @@ class OpenAILanguageModel:
 
 
 def _safe(text: str) -> str:
+    """The text as it can be sent, without marks that a model's template reads as the end of a turn."""
     return without_control_tokens(encodable(text))
 
 

@@ -16,10 +16,14 @@ _NO_CHAT = re.compile(
 _CHAT_USE = re.compile(r"chat|completion|generatecontent|text-generation|text-to-text|conversation", re.IGNORECASE)
 """Uses of a model that writes text, in the words of several services."""
 _USES = ("task", "endpoints", "capabilities", "supportedGenerationMethods")
+"""Fields of an entry that say what the model is for."""
 _LISTS = ("data", "models", "result", "results", "items", "model_list", "model_names")
+"""Fields of a reply that may hold the list."""
 _NAMES = ("id", "name", "model", "model_name", "model_id", "key")
+"""Fields of an entry that may hold the name."""
 _NO_CHAT_TYPES = frozenset({"embedding", "embeddings", "reranker", "rerank", "audio", "image", "moderation"})
 _MOST_NAMED = 20
+"""Models that a message names; the others are counted."""
 
 
 def is_listing(text: str) -> bool:
@@ -32,7 +36,7 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
 
     Raises EngineUnavailableError: the server has none or several, or the reply cannot be read (`cause`: why).
     """
-    by_name = {_raw_name(entry): entry for entry in read_entries(listing) or []}
+    by_name = {_name_to_ask(entry): entry for entry in read_entries(listing) or []}
     names = list(by_name)
     if len(names) > 1:
         names = [name for name, entry in by_name.items() if _can_chat(name, entry) and name not in adapters] or names
@@ -57,8 +61,8 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
 def describe_names(listing: str, names: Sequence[str] | None = None) -> str:
     """Names of models as they may be shown, those of the list if none are given; "" if there are none."""
     if names is None:
-        names = [_raw_name(entry) for entry in read_entries(listing) or []]
-    shown = list(dict.fromkeys(map(_read_name, names)))
+        names = [_name_to_ask(entry) for entry in read_entries(listing) or []]
+    shown = list(dict.fromkeys(map(_name_to_show, names)))
     and_more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     return f"{', '.join(shown[:_MOST_NAMED])}{and_more}"
 
@@ -68,15 +72,15 @@ def read_entries(text: str) -> list[Any] | None:
 
     An entry is a JSON object, or a name alone. None for anything else than a list.
 
-    Example:
-        read_entries('["small", {"id": "large"}, {}]')  # ["small", {"id": "large"}]
+    >>> read_entries('["small", {"id": "large"}, {}]')
+    ['small', {'id': 'large'}]
     """
     listing = parse_json(text)
     if isinstance(listing, dict):
         listing = _find_list(listing)
     if not isinstance(listing, list):
         return None
-    return [entry for entry in listing if _read_name(entry)]
+    return [entry for entry in listing if _name_to_show(entry)]
 
 
 def _find_list(listing: dict[str, Any]) -> list[Any] | None:
@@ -94,27 +98,35 @@ def _find_list(listing: dict[str, Any]) -> list[Any] | None:
 
 
 def _list_of_object(value: dict[str, Any], *, has_names: bool) -> list[Any] | None:
-    inside = next((value[field] for field in _LISTS if isinstance(value.get(field), list)), None)
-    if inside is not None or value.get("object") == "model":
-        return [value] if inside is None else inside
+    """The models in the object that a field holds: in a list of its own, as the object itself, or by their names."""
+    for field in _LISTS:
+        inside = value.get(field)
+        if isinstance(inside, list):
+            return inside
+    if value.get("object") == "model":
+        return [value]
     # ``{"models": {"small": {...}}}``
     if has_names and all(isinstance(entry, dict) for entry in value.values()):
         return [{"id": name, **entry} for name, entry in value.items()]
     return None
 
 
-def _raw_name(entry: object) -> str:
-    """The name as it is asked for; without control characters in any case."""
+def _name_of(entry: object) -> str:
+    """The name of an entry as the server writes it; empty if there is none."""
     if isinstance(entry, Mapping):
         entry = next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), "")
-    return entry if isinstance(entry, str) and entry.isprintable() else _read_name(entry)
+    return entry if isinstance(entry, str) else ""
 
 
-def _read_name(entry: object) -> str:
+def _name_to_ask(entry: object) -> str:
+    """The name by which the server is asked for the model: its own, but without control characters."""
+    name = _name_of(entry)
+    return name if name.isprintable() else _name_to_show(name)
+
+
+def _name_to_show(entry: object) -> str:
     """The name in one line, without control characters: it may reach a terminal. Empty if there is none."""
-    if isinstance(entry, Mapping):
-        entry = next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), "")
-    return " ".join(clean(entry, max_characters=200).split())
+    return " ".join(clean(_name_of(entry), max_characters=200).split())
 
 
 def _can_chat(name: str, entry: object) -> bool:

@@ -25,11 +25,15 @@ _SHORTEST_PAUSE = 0.25
 _MOST_CHARACTERS = 200
 
 _PASSING = frozenset({408, 409, 424, 425, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530})
+"""Statuses after which the same request may succeed later."""
 _GATEWAY = frozenset({502, 503, 504})
+"""Statuses of what stands before a server that is not there yet."""
 _BUSY = frozenset({429, 529})
+"""Statuses of a server that has too much to do."""
 _NOT_HERE = frozenset({404, 405})
+"""Statuses of an unknown path."""
 _MAYBE_NOT_HERE = frozenset({200, 400, 501})
-"""Statuses of an unknown path at some servers, which then say so: LM Studio's 200, for one."""
+"""The same at some servers, which then say so in words: LM Studio's 200, for one."""
 _NO_ENDPOINT = re.compile(
     r"\b(?:unexpected|unknown|invalid|no such) (?:endpoint|path|route|url)\b"
     r"|\bunsupported method\b|\bcannot (?:post|get) /",
@@ -107,6 +111,7 @@ _MESSAGE_NAMES = (
     "message", "msg", "detail", "error", "errors", "error_description", "error_message", "error_msg", "status_msg",
     "base_resp", "title", "reason",
 )  # fmt: skip
+"""Fields with the words of an error, the most telling first; `_BARE_MESSAGES` of one that has no object of its own."""
 _TITLE = re.compile(r"<title[^<>]{0,80}>(?P<text>[^<]{1,200})", re.IGNORECASE)
 _MODEL_UNKNOWN = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
 """In a status that may mean the address or the model: what says that it is the model."""
@@ -185,11 +190,11 @@ class RefusedError(Exception):
         `at_start`: what stands before a server may be ready long before the server, so it gets more time.
         """
         if self.is_loading:
-            return self._asked_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
+            return self._requested_pause() or min(_LONGEST_PAUSE, 2.0 ** (attempt - 2))
         may_pass = self.is_busy or self.status in _PASSING or _MODEL_GONE.search(self.body)
         if not may_pass:
             return None
-        requested_pause = self._asked_pause()
+        requested_pause = self._requested_pause()
         # Gemini names plan and billing also where a minute is used up, with the rest of the minute as the pause.
         is_used_up = _DAY_USED_UP.search(self.body) or (requested_pause is None and _USED_UP.search(self.body))
         if is_used_up:
@@ -204,7 +209,7 @@ class RefusedError(Exception):
             max_attempts = START_ATTEMPTS
         return usual_pause if attempt <= max_attempts else None
 
-    def _asked_pause(self) -> float | None:
+    def _requested_pause(self) -> float | None:
         """How long the server asks to wait, in seconds: in its headers or in its words."""
         milliseconds = self.headers.get("retry-after-ms", "")
         if re.fullmatch(r"\d{1,8}(?:\.\d{1,3})?", milliseconds):
@@ -236,9 +241,8 @@ def _without_escapes(body: str) -> str:
 def read_message(body: str) -> str:
     """The message in the body of an error, in one line of at most 200 characters; the body's beginning if it has none.
 
-    Example:
-        >>> read_message('{"error": {"message": "no such model", "code": 404}}')
-        'no such model'
+    >>> read_message('{"error": {"message": "no such model", "code": 404}}')
+    'no such model'
     """
     message = _find_message(_inner_error(_error_object(body)))
     if message is None and is_page(body):

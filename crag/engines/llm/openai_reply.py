@@ -1,4 +1,4 @@
-"""Reads what an OpenAI-compatible server sends: untrusted bytes of one reply, or its list of models."""
+"""Reads the reply of an OpenAI-compatible server to a request: untrusted bytes, in the forms that servers send."""
 
 import math
 import re
@@ -164,9 +164,8 @@ def _validate(value: object) -> "_Reply":
 def _join_parts(value: object) -> object:
     """The text of a content in parts, without those of thoughts and tools; a number as text; other values as they are.
 
-    Example:
-        >>> _join_parts([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Ida"}, " Larsen"])
-        'Ida Larsen'
+    >>> _join_parts([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "Ida"}, " Larsen"])
+    'Ida Larsen'
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

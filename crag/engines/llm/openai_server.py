@@ -1,4 +1,4 @@
-"""One server: its address and key, what was learned of it, and the patience that it needs."""
+"""Sends requests to one server: with its key, in the form that it takes, and with the patience that it needs."""
 
 import asyncio
 import base64
@@ -378,10 +378,8 @@ class Server:
 
 def _as_they_appear(secrets: Iterable[str]) -> list[str]:
     """The secrets that are long enough to be one, as they are, as in an address and as in JSON; the longest first."""
-    forms = {
-        form
-        for secret in secrets
-        if len(secret) >= _SHORTEST_SECRET
-        for form in (secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1])
-    }
+    forms: set[str] = set()
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            forms |= {secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1]}
     return sorted(forms, key=len, reverse=True)

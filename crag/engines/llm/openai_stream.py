@@ -120,8 +120,13 @@ def _first_choice(chunk: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _text_or_empty(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _continued(content: object, part: str | list[Any]) -> str | list[Any]:
+    """A content with its next part: a text, or a list of parts if one of the two is a list."""
+    parts = part if isinstance(part, list) else [part]
+    if isinstance(content, list):
+        return [*content, *parts]
+    text = content if isinstance(content, str) else ""
+    return f"{text}{part}" if isinstance(part, str) else [text, *parts]
 
 
 class _JoinedReply:
@@ -136,6 +141,7 @@ class _JoinedReply:
         self._has_deltas = False
 
     def add(self, chunk: dict[str, Any]) -> None:
+        """Join the next chunk to those before."""
         for name in ("model", "usage"):
             if chunk.get(name):
                 self._rest[name] = chunk[name]
@@ -144,9 +150,11 @@ class _JoinedReply:
 
         choice = _first_choice(chunk)
         # The first chunk of some servers has none, only what a filter found in the prompt.
-        if choice is None:
-            return
+        if choice is not None:
+            self._add_choice(choice)
 
+    def _add_choice(self, choice: dict[str, Any]) -> None:
+        """What a chunk says of the choice: text, or a part of the message, or all of it, and perhaps the end."""
         if isinstance(choice.get("text"), str):
             self._choice["text"] = self._choice.get("text", "") + choice["text"]
         if choice.get("finish_reason"):
@@ -180,13 +188,8 @@ class _JoinedReply:
             value = delta.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool):
                 value = str(value)
-            before = self._message.get(name)
-            if isinstance(value, str):
-                self._message[name] = (
-                    [*before, value] if isinstance(before, list) else f"{_text_or_empty(before)}{value}"
-                )
-            elif isinstance(value, list):
-                self._message[name] = [*(before if isinstance(before, list) else [_text_or_empty(before)]), *value]
+            if isinstance(value, str | list):
+                self._message[name] = _continued(self._message.get(name), value)
         for name in _CALL_FIELDS:
             if delta.get(name):
                 self._message[name] = delta[name]
@@ -208,6 +211,7 @@ class _JoinedReply:
                 self._log_probabilities.setdefault(name, []).extend(entries)
 
     def as_reply(self) -> dict[str, Any] | None:
+        """The chunks as a reply that was not streamed; None without any chunk."""
         if not self._has_chunks:
             return None
         choice = dict(self._choice)

@@ -21,11 +21,11 @@ from crag.engines.llm.openai_models import read_entries
 from crag.engines.llm.openai_transport import find_proxy, read_certificates
 from crag.settings import OpenAIEngine
 
-SECONDS = 5.0
+_SECONDS_PER_REQUEST = 5.0
 """Time limit of each of the three requests: for a connection, for the next bytes, and for the whole reply."""
-LARGEST_REPLY = 1_000_000
+_LARGEST_REPLY = 1_000_000
 """Bytes of a reply that are read: hosted services list hundreds of models."""
-NOT_YET = frozenset({502, 503, 504})
+_LOADING_STATUSES = frozenset({502, 503, 504})
 """Statuses of a server that still loads its model, or of a gateway before it."""
 
 _VERSION = re.compile(r"/v[0-9][a-z0-9]{0,8}\Z")
@@ -77,9 +77,8 @@ def describe_listed_model(listing: str, name: str) -> str | None:
 
     None if the list cannot be read or has neither this model nor only one.
 
-    Example:
-        >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
-        'small, context 4096'
+    >>> describe_listed_model('{"data": [{"id": "small", "max_model_len": 4096, "created": 17}]}', "small")
+    'small, context 4096'
     """
     models = _read_models(listing)
     if models is None:
@@ -96,7 +95,7 @@ def _client(address: ServerAddress, key: str) -> httpx2.Client:
     """
     proxy = find_proxy(address)
     return httpx2.Client(
-        timeout=SECONDS,
+        timeout=_SECONDS_PER_REQUEST,
         params=dict(address.query),
         auth=(address.user, address.password) if address.user else None,
         headers={} if address.user else {"Authorization": f"Bearer {key}"},
@@ -195,16 +194,16 @@ def _read_properties(text: str) -> _Properties:
 
 def _get(client: httpx2.Client, path: str) -> str:
     """The server's reply to a path; empty if it has none. Raises httpx2.HTTPStatusError: none yet."""
-    deadline = Deadline(SECONDS)
+    deadline = Deadline(_SECONDS_PER_REQUEST)
     with client.stream("GET", path) as response:
-        if response.status_code in NOT_YET:
+        if response.status_code in _LOADING_STATUSES:
             response.raise_for_status()
         if not response.is_success:
             return ""
         body = b""
         for chunk in response.iter_bytes():
             body += chunk
-            if len(body) > LARGEST_REPLY or deadline.expired:
+            if len(body) > _LARGEST_REPLY or deadline.expired:
                 return ""
             # As the engine does: the end of the connection may never come
             if body.endswith((b"}", b"]")) and is_whole_reply(body):

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crag.core.text import encodable
 from crag.engines.llm.local_engine import adapter_folder, model_folder
@@ -49,27 +49,36 @@ def main(descriptor: int) -> None:
     # The parent has closed its end, or has died: there is nobody to report to.
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         request = _receive(connection)
-        settings = VllmEngine.model_validate(request["settings"])
+        engine = _start_or_report(connection, request)
         try:
-            engine = _start(connection, settings, request["more_arguments"])
-        except Exception as error:  # whatever vLLM raises, the parent reports it as one line
-            # The parent looks for the cause in the log as soon as it has the message
-            sys.stdout.flush()
-            sys.stderr.flush()
-            _send(connection, {"failed": f"{type(error).__name__}: {error}"})
-            raise
-
-        try:
-            _send(connection, {"ready": True})
-            while True:
-                request = _receive(connection)
-                # A stop that came too late: the texts had just ended.
-                if request["do"] != "stop":
-                    _send(connection, engine.reply(request))
+            _serve(connection, engine)
         finally:
             engine.close()
             # The ordinary end of an interpreter with torch takes seconds, and nothing is left to release.
             os._exit(0)
+
+
+def _start_or_report(connection: Connection, request: Mapping[str, Any]) -> "_Engine":
+    """The running engine; if it does not start, the parent is told why before the error goes on."""
+    settings = VllmEngine.model_validate(request["settings"])
+    try:
+        return _start(connection, settings, request["more_arguments"])
+    except Exception as error:  # whatever vLLM raises, the parent reports it as one line
+        # The parent looks for the cause in the log as soon as it has the message
+        sys.stdout.flush()
+        sys.stderr.flush()
+        _send(connection, {"failed": f"{type(error).__name__}: {error}"})
+        raise
+
+
+def _serve(connection: Connection, engine: "_Engine") -> NoReturn:
+    """Reply to each message of the parent. Raises EOFError: the parent has closed its end."""
+    _send(connection, {"ready": True})
+    while True:
+        request = _receive(connection)
+        # A stop that came too late: the texts had just ended.
+        if request["do"] != "stop":
+            _send(connection, engine.reply(request))
 
 
 def _start(connection: Connection, settings: VllmEngine, more_arguments: Mapping[str, object]) -> "_Engine":

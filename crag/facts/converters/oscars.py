@@ -7,6 +7,7 @@ from pathlib import Path
 from crag.core.csv_files import CsvRow
 from crag.facts.converters.folder import full_award_table, read_whole_number, write_table
 from crag.facts.tables import VALUE_SEPARATOR, Row, read_table_rows
+from crag.text.list_counts import show_count
 from crag.text.matching import category_title, other_category_names
 
 _OSCAR_COLUMNS = ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner")
@@ -83,7 +84,7 @@ def _award_row(source: Path, row: CsvRow) -> Row:
     cells = row.cells
     return {
         "award": oscar_award(cells["category"]),
-        "ceremony": f"{_ordinal(ceremony)} Academy Awards",
+        "ceremony": f"{show_count(ceremony, 'ordinal')} Academy Awards",
         "year": str(read_whole_number(source, row, "year_ceremony")),
         "work_year": str(read_whole_number(source, row, "year_film")),
         "work": cells["film"],
@@ -154,14 +155,6 @@ def _honoured(names: str) -> list[str]:
     people = _AND.split(names)
     is_one = names.casefold().startswith("the ") or any(" " not in person for person in people)
     return [names] if is_one else people
-
-
-def _ordinal(number: int) -> str:
-    """As 1 -> "1st", 11 -> "11th"."""
-    if 10 <= number % 100 <= 20:
-        return f"{number}th"
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def _title_case(text: str) -> str:

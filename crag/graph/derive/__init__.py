@@ -37,6 +37,7 @@ RULES: Sequence[Callable[[RuleInputs], Derived | None]] = (
     values.age,
     values.several_years,
 )
+"""Rules about the readings together, in the order in which they are tried."""
 RULES_OF_ONE_READING: Sequence[Callable[[RuleInputs, Reading], Derived | None]] = (
     games.count_of_games,
     games.opponents,
@@ -52,6 +53,7 @@ RULES_OF_ONE_READING: Sequence[Callable[[RuleInputs, Reading], Derived | None]] 
     values.confirmed_name,
     infobox.infobox_entry,
 )
+"""Rules about a single reading, which are tried after the others."""
 _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
-from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, NUMERIC_TYPES, Reading, RuleInputs
+from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, Reading, RuleInputs
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
 from crag.graph.schema import Column, Match, Type
@@ -93,7 +93,7 @@ def _is_other_end_of_life(key: str, question: str) -> bool:
 
 def _kind_fits(column: Column, question: str) -> bool:
     """Whether a value of that type can answer the question."""
-    is_number = column.type in NUMERIC_TYPES
+    is_number = column.type.is_number
     is_moment = column.type in _MOMENT_TYPES
 
     if HOW_MANY.search(question):
@@ -125,7 +125,7 @@ def _combined_values(reading: Reading, column: Column, question: str) -> tuple[V
 def _aggregate(values: Sequence[Value], column: Column, question: str) -> tuple[Value, ...]:
     """Sum or average of the values if the question asks for one, else nothing."""
     numbers = [number for number in map(as_number, values) if number is not None]
-    if column.type not in NUMERIC_TYPES or not numbers:
+    if not column.type.is_number or not numbers:
         return ()
 
     # Rounded, because sums of decimal fractions have stray digits: 0.30000000000000004.
@@ -148,7 +148,7 @@ def _write_count(reading: Reading, question: str) -> str | None:
 
 def _write_values(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
-    is_numeric = column is not None and column.type in NUMERIC_TYPES
+    is_numeric = column is not None and column.type.is_number
     texts: list[str] = []
     for value in values:
         rounded = _two_digits(value) if is_numeric and isinstance(value, float) else value

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from crag.graph.derive.readings import NUMERIC_TYPES, Derived, Reading, RuleInputs, plain_values
+from crag.graph.derive.readings import Derived, Reading, RuleInputs, plain_values
 from crag.graph.language import Call, Program
 from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, meant_rows, named_results, result_against_others
 from crag.graph.results import Result
@@ -65,7 +65,7 @@ def part_of_games(inputs: RuleInputs, reading: Reading) -> Reading:
     """The reading with only the games that the question means, such as home games."""
     rows = meant_rows(inputs.masked, reading.rows, reading.filtered_keys)
     column = reading.column
-    if rows == reading.rows or column is None or column.type not in NUMERIC_TYPES:
+    if rows == reading.rows or column is None or not column.type.is_number:
         return reading
     if reading.counted or reading.averaged:
         return reading

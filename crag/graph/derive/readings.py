@@ -15,7 +15,6 @@ from crag.graph.schema import Column, Domain, NumberKind, Table, Type, load_sche
 from crag.text.matching import CURRENCIES
 from crag.text.reasoning import CalendarDate, ExpressionError, Quantity, arithmetic, in_words
 
-NUMERIC_TYPES = frozenset({Type.NUMBER, Type.MONEY})
 DATE_TYPES = frozenset({Type.DATE, Type.YEAR})
 
 BIRTH_KEYS = frozenset({"birthday", "birth_date"})
@@ -309,7 +308,7 @@ def _parse_value(value: Value, column: Column) -> Amount | None:
         year_month_day = [int(part) for part in match.groups() if part]
         return CalendarDate(*year_month_day)
 
-    if column.type not in NUMERIC_TYPES:
+    if not column.type.is_number:
         return None
     number = exact_fraction(value)
     if number is None:

@@ -21,4 +21,5 @@ from crag.graph.language.program import Program as Program
 from crag.graph.language.program import Sort as Sort
 from crag.graph.language.program import Statement as Statement
 from crag.graph.language.program import Take as Take
+from crag.graph.language.program import names_in as names_in
 from crag.graph.language.program import render as render

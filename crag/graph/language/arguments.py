@@ -94,7 +94,7 @@ class BoundCall:
         self._trailers = parts(trailers)
         self._collect(parts(slots))
 
-    # ---- names and conditions
+    # --- names and conditions -----------------------------------------------------------------------------------------
 
     def take_years_of_arguments(self) -> None:
         """Move the years among the arguments of a table to the conditions."""
@@ -276,7 +276,7 @@ class BoundCall:
             raise error(ErrorKind.NOTHING_BEFORE, message, self._text, position(star))
         return Previous()
 
-    # ---- the brackets after the call
+    # --- the brackets after the call ----------------------------------------------------------------------------------
 
     def read_trailers(self, take: str) -> None:
         """Read the word before the call and the brackets after it."""
@@ -349,7 +349,7 @@ class BoundCall:
             raise error(ErrorKind.WRONG_ARGUMENT, "the number of rows must be 1 or more", self._text, index)
         return int(digits)
 
-    # ---- keys and errors
+    # --- keys and errors ----------------------------------------------------------------------------------------------
 
     def _key(self, name: Token) -> str:
         """The canonical name of a key of the table."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crag.graph.language.syntax import CANONICAL
 from crag.graph.schema import Domain, Parameter, Schema, Table, Type, load_schema
 
-MAX_STATEMENTS = 4
+MAX_WRITTEN_STATEMENTS = 4
 """As in the longest labelled program; the parser accepts twice as many."""
 
 MAX_NAME_WORDS = 12
@@ -119,8 +119,8 @@ def _grammar(domain: str, *, names_from_question: bool) -> str:
     """The grammar; `names_from_question`: without the terminal ENTITY, which has the names that are allowed."""
     schema = load_schema(domain)
     # A grammar cannot count: the number of statements that are left is part of the rules' names
-    lines = [f"start: NOTHING | {_any_call(schema, MAX_STATEMENTS, is_first=True)}"]
-    for remaining in range(1, MAX_STATEMENTS):
+    lines = [f"start: NOTHING | {_any_call(schema, MAX_WRITTEN_STATEMENTS, is_first=True)}"]
+    for remaining in range(1, MAX_WRITTEN_STATEMENTS):
         lines.append(f"next_{remaining}: {_any_call(schema, remaining, is_first=False)}")
         lines += [_after_rule(table, remaining) for table in schema.tables.values()]
 

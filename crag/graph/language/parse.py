@@ -30,10 +30,9 @@ def parse(text: str, domain: Domain) -> Program:
     string and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
     Raises KgQueryError: the text is not a program. No text raises another error.
 
-    Example::
-
-        parse('GET_MOVIE("jaws")[length]', Domain.MOVIE)
-        # Program((Call("get_movie", ("jaws",), select="length"),))
+    >>> (call,) = parse('GET_MOVIE("jaws")[length]', Domain.MOVIE).statements
+    >>> call.table, call.arguments, call.select
+    ('get_movie', ('jaws',), 'length')
     """
     if _is_too_long(text):
         beginning = text[:MAX_BYTES]

@@ -38,6 +38,17 @@ Argument = str | tuple[str, ...] | Previous | None
 """An argument of a call: one name or date, several names that must all match, `*`, or None for "any"."""
 
 
+def names_in(argument: Argument) -> tuple[str, ...]:
+    """The names in an argument, one or several; none in `*` and None.
+
+    >>> names_in("jaws"), names_in(("heat", "ronin")), names_in(None)
+    (('jaws',), ('heat', 'ronin'), ())
+    """
+    if isinstance(argument, str):
+        return (argument,)
+    return argument if isinstance(argument, tuple) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`operator(key, value)`; the value is a string, another key or `*` (any of the previous values)."""
@@ -65,6 +76,11 @@ class Call:
     select: str | None = None
     count: bool = False
     take: Take = None
+
+    def arguments_of(self, parameter_count: int) -> list[Argument]:
+        """One argument for each parameter of the table, also for those that the call leaves out at its end: None."""
+        omitted = parameter_count - len(self.arguments)
+        return [*self.arguments, *[None] * omitted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +120,8 @@ _PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORE
 def render(program: Program) -> str:
     """The canonical text, which `crag.graph.language.parse` reads back as an equal program; one statement a line.
 
-    Example::
-
-        render(Program((Call("get_movie", ("jaws",), select="length"),)))  # get_movie("jaws")["length"]
+    >>> render(Program((Call("get_movie", ("jaws",), select="length"),)))
+    'get_movie("jaws")["length"]'
     """
     lines = [_render_statement(statement) for statement in program.statements]
     return "\n".join(lines) or _NOTHING
@@ -132,12 +147,11 @@ def _render_statement(statement: Statement) -> str:
 
 
 def _render_call_arguments(call: Call) -> str:
-    arguments = [_render_argument(argument) for argument in call.arguments]
-    if call.conditions:
-        # Conditions come after all arguments.
-        arguments += [_NOTHING] * (_parameter_count(call.table) - len(arguments))
-        arguments.append(_render_conditions(call.conditions))
-    return ",".join(arguments)
+    if not call.conditions:
+        return ",".join(map(_render_argument, call.arguments))
+    # Conditions come after all arguments.
+    arguments = call.arguments_of(_parameter_count(call.table))
+    return ",".join([*map(_render_argument, arguments), _render_conditions(call.conditions)])
 
 
 def _render_sort_arguments(sort: Sort) -> str:

@@ -41,6 +41,16 @@ class Type(enum.StrEnum):
     YEARS = "years"
     ROWS = "rows"  # rows of another table
 
+    @property
+    def is_number(self) -> bool:
+        """Whether a cell holds a number to compute with, such as dollars; a year is none."""
+        return self in {Type.NUMBER, Type.MONEY}
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a cell holds several texts or years; rows of another table are no such list."""
+        return self in {Type.TEXTS, Type.YEARS}
+
 
 class Match(enum.StrEnum):
     """How a condition's value is compared with a row's."""
@@ -160,10 +170,10 @@ class Schema:
 
 @functools.cache
 def load_schema(domain: Domain | str) -> Schema:
-    """The schema of a domain.
-    Raises ValueError: the domain is unknown.
+    """The schema of a domain. Raises ValueError: there is no such domain.
 
-    Example: ``load_schema("movie").tables["get_movie"].columns["length"].unit`` is "minutes".
+    >>> load_schema("movie").tables["get_movie"].columns["length"].unit
+    'minutes'
     """
     domain = Domain(domain)
     path = FOLDER / f"{domain}.toml"

@@ -32,7 +32,7 @@ _EPOCH_KEYS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|Fisc
 _PRICE_KEYS = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
 
 
-# ---- the tables
+# --- the tables -------------------------------------------------------------------------------------------------------
 
 
 def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -110,7 +110,7 @@ def _day_of_seconds(seconds: int) -> Cell:
     return str((_EPOCH + timedelta(seconds=seconds)).date())
 
 
-# ---- prices
+# --- prices -----------------------------------------------------------------------------------------------------------
 
 
 def _daily_prices(context: LookupContext, company: str) -> list[Row]:

@@ -33,7 +33,7 @@ def day_of(game: Row) -> date:
         return date.min
 
 
-# ---- soccer
+# --- soccer -----------------------------------------------------------------------------------------------------------
 
 
 def _soccer_games(context: LookupContext, team: str | None, period: str) -> list[Row]:
@@ -69,7 +69,7 @@ def _soccer_games(context: LookupContext, team: str | None, period: str) -> list
     return rows
 
 
-# ---- the NBA
+# --- the NBA ----------------------------------------------------------------------------------------------------------
 
 
 def _nba_games(context: LookupContext, team: str | None, period: str) -> list[Row]:
@@ -98,7 +98,7 @@ def _nba_games(context: LookupContext, team: str | None, period: str) -> list[Ro
     return rows
 
 
-# ---- records
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def _records(columns: Mapping[str, Mapping[str, Any]] | None) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -132,7 +132,7 @@ def _parse_game_key(key: str) -> _GameKey:
     return _GameKey(*map(str, parts))
 
 
-# ---- teams
+# --- teams ------------------------------------------------------------------------------------------------------------
 
 
 def find_team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:

@@ -32,7 +32,7 @@ _Record = Mapping[str, Any]
 _Part = Literal["cast", "crew"]
 
 
-# ---- the tables
+# --- the tables -------------------------------------------------------------------------------------------------------
 
 
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -101,7 +101,7 @@ get_movie_person_cast = partial(_credits, part="cast")
 get_movie_person_crew = partial(_credits, part="crew")
 
 
-# ---- people
+# --- people -----------------------------------------------------------------------------------------------------------
 
 
 def find_person(context: LookupContext, name: str) -> _Record:
@@ -235,7 +235,7 @@ def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
     return credits_of_person
 
 
-# ---- awards
+# --- awards -----------------------------------------------------------------------------------------------------------
 
 
 def _ceremonies(
@@ -263,7 +263,7 @@ def _ceremonies(
     return f"the {span} Academy Awards", awards
 
 
-# ---- cells
+# --- cells ------------------------------------------------------------------------------------------------------------
 
 
 def _film_cells(film: _Record) -> dict[str, Cell]:

@@ -17,20 +17,20 @@ from crag.text.matching import best_title_match
 _GRAMMY_YEARS = range(1957, 2020)
 """The only years of the server; a Grammy year is the year before the ceremony."""
 
-_SONG = {key: f"/music/get_song_{key}" for key in ("author", "release_date", "release_country")}
-_PERSON = {
+_SONG_ENDPOINTS = {key: f"/music/get_song_{key}" for key in ("author", "release_date", "release_country")}
+_PERSON_ENDPOINTS = {
     "birth_place": "/music/get_artist_birth_place",
     "birth_date": "/music/get_artist_birth_date",
     "lifespan": "/music/get_lifespan",
     "members": "/music/get_members",
 }
-_GRAMMY_PERSON = {key: f"/music/grammy_get_{key}_by_artist" for key in ("award_count", "award_date")}
-_GRAMMY_YEAR = {
+_GRAMMY_PERSON_ENDPOINTS = {key: f"/music/grammy_get_{key}_by_artist" for key in ("award_count", "award_date")}
+_GRAMMY_YEAR_ENDPOINTS = {
     "best_new_artist": "/music/grammy_get_best_artist_by_year",
     "song_of_the_year": "/music/grammy_get_best_song_by_year",
     "album_of_the_year": "/music/grammy_get_best_album_by_year",
 }
-"""Tables: the key -> its endpoint."""
+"""Key of a table -> its endpoint."""
 
 _GUESTS_OR_EDITION = re.compile(
     r"""
@@ -47,10 +47,10 @@ _GUESTS_OR_EDITION = re.compile(
 _CONCERT = re.compile(r"\d{4}-\d\d-\d\d\b")
 _LOWEST_RANK = 100
 _MAX_RANKS = 40
-_BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
+_BILLBOARD_KEYS = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 
 
-# ---- artists and songs
+# --- artists and songs ------------------------------------------------------------------------------------------------
 
 
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -59,7 +59,7 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     values = _read_keys(
         context,
         query,
-        _PERSON,
+        _PERSON_ENDPOINTS,
         artist,
     )
 
@@ -91,7 +91,7 @@ def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     values = _read_keys(
         context,
         query,
-        _SONG,
+        _SONG_ENDPOINTS,
         song,
     )
     return [Row(song, {"name": song, **values})]
@@ -123,7 +123,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
     return tuple(rows)
 
 
-# ---- Grammy Awards
+# --- Grammy Awards ----------------------------------------------------------------------------------------------------
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -136,7 +136,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
     cells = _read_keys(
         context,
         query,
-        _GRAMMY_PERSON,
+        _GRAMMY_PERSON_ENDPOINTS,
         artist,
     )
     if not_found is not None and not any(cells.values()):
@@ -171,7 +171,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
     winners_by_key = _read_keys(
         context,
         query,
-        _GRAMMY_YEAR,
+        _GRAMMY_YEAR_ENDPOINTS,
         year,
     )
 
@@ -195,7 +195,7 @@ def _grammy_year(context: LookupContext, query: TableQuery) -> int:
     return span.first.year
 
 
-# ---- the Billboard chart
+# --- the Billboard chart ----------------------------------------------------------------------------------------------
 
 
 def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -212,7 +212,7 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
         day = _chart_day(context, "today")
 
     # One request for each attribute.
-    keys = [key for key in _BILLBOARD if query.reads(key)]
+    keys = [key for key in _BILLBOARD_KEYS if query.reads(key)]
     endpoint = "/music/get_billboard_attributes"
     requests = [build_request(endpoint, date=day, attribute=key, song_name=song) for key in keys]
     replies = context.ask_each(requests)
@@ -257,7 +257,7 @@ def _chart_day(context: LookupContext, expression: str | None) -> str | None:
     return day.isoformat()
 
 
-# ---- names and keys
+# --- names and keys ---------------------------------------------------------------------------------------------------
 
 
 def _find(

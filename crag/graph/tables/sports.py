@@ -14,7 +14,7 @@ _MAX_DAYS_BY_MONTH = 62
 """A longer span is asked for by the year."""
 
 
-# ---- the tables
+# --- the tables -------------------------------------------------------------------------------------------------------
 
 
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
@@ -100,7 +100,7 @@ def _games_of_days(
     return games
 
 
-# ---- dates and teams
+# --- dates and teams --------------------------------------------------------------------------------------------------
 
 
 def _requested_days(context: LookupContext, expression: str | None) -> DateRange | NearestGames:

@@ -16,7 +16,7 @@ import numpy as np
 
 from crag.core.places import REPOSITORY
 from crag.engines.encoders.base import DenseEncoder, Vectors, encode_with_cache
-from crag.graph.language import Call
+from crag.graph.language import Call, names_in
 from crag.graph.schema import Domain
 from crag.graph.writing.bank import Example, load_bank, load_folder
 from crag.settings import KgWriterSettings
@@ -178,13 +178,8 @@ def _without_names(example: Example) -> str:
     """The question with numbers and its calls' arguments (if word for word in it) replaced by marks."""
     names: set[str] = set()
     for statement in example.program.statements:
-        if not isinstance(statement, Call):
-            continue
-        for argument in statement.arguments:
-            if isinstance(argument, str):
-                names.add(argument)
-            elif isinstance(argument, tuple):
-                names.update(argument)
+        for argument in statement.arguments if isinstance(statement, Call) else ():
+            names.update(names_in(argument))
 
     # Longest first: "rocky ii" before "rocky".
     text = example.question.lower()

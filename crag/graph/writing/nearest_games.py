@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from crag.core.queries import pacific_now
-from crag.graph.language import Argument, Call, Program, Statement
+from crag.graph.language import Call, Program, Statement
 from crag.graph.schema import Domain, ParameterKind, Table, load_schema
 from crag.text.dates import Calendar, find_dates
 from crag.text.matching import NUMBER_WORDS
@@ -111,8 +111,7 @@ def _put_games(statement: Statement, games: _GamesInQuestion, *, is_sorted: bool
         needs_count = games.count > 1 and statement.take is None
         return replace(statement, take=games.count) if needs_count else statement
 
-    omitted_count = len(table.parameters) - len(statement.arguments)
-    arguments: list[Argument] = [*statement.arguments, *[None] * omitted_count]
+    arguments = statement.arguments_of(len(table.parameters))
     if arguments[position] is None and is_sorted:
         # All games of a team, sorted by date: the program finds the last one itself
         return statement

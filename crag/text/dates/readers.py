@@ -187,7 +187,7 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
     number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
     step = groups["week"] or groups.get("step")
 
-    # "This coming friday" is no day of the week after next
+    # "This coming friday" may be in this week; only "next friday" is in the next one
     if not groups["week"] and step in NEAREST_WEEKDAYS:
         return coming_weekday(number, view)
     if step in STEPS:
@@ -342,7 +342,7 @@ def read_half_of_short_year(match: Match, view: Viewpoint) -> DateRange:
 
 
 def read_years(match: Match, _view: Viewpoint) -> DateRange | None:
-    """For "2019-21": the years up to that of the century; None for a month ("2019-11") or a year that is not later."""
+    """For "2019-21": 2019 to 2021; None for a month ("2019-11"), and if the second year is not the later one."""
     first_year = int(match["year"])
     last_year = first_year - first_year % 100 + int(match["end"])
     if int(match["end"]) <= 12 or last_year <= first_year:

@@ -131,7 +131,7 @@ BARE_VERBS = _words("come make do go get play earn set shot compare perform reac
 """Other verbs in the form that follows "did" or "was", where no ending tells them from nouns."""
 
 DIRECTIONS = _words("up down off out higher lower flat")
-"""The same: "did it end higher friday?"."""
+"""A bare day may follow these too: "did it end higher friday?"."""
 
 ASKING_WORDS = _words("who which what")
 """What may stand for the subject of a question."""

@@ -1,4 +1,4 @@
-"""Whole calendar dates in any common notation."""
+"""Reads whole calendar dates, and spans of days, in any common notation."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -240,24 +240,35 @@ def best_match(name: str, candidates: Sequence[str], *, floor: float = SIMILARIT
 
     scores = [similarity(name, candidate) for candidate in candidates]
     best = max(scores)
-    position = scores.index(best)
     if best < floor:
         return None
     if best == 1.0:
-        # "The Batman" and "Batman" differ in the article alone
-        exact = [index for index, score in enumerate(scores) if score == 1.0]
-        position = next((index for index in exact if has_same_article(name, candidates[index])), position)
+        equal = [position for position, score in enumerate(scores) if score == 1.0]
+        return NameMatch(_with_same_article(name, candidates, equal), best, exact=True)
 
-    if best < 1.0:
-        winner = normalise_name(candidates[position])
-        second_best = 0.0
-        for score, candidate in zip(scores, candidates, strict=True):
-            # Other spellings of the winner are no rivals.
-            if normalise_name(candidate) != winner:
-                second_best = max(second_best, score)
-        if best - second_best < MARGIN:
-            return None
-    return NameMatch(position, best, exact=best == 1.0)
+    position = scores.index(best)
+    if best - _best_score_of_others(candidates[position], candidates, scores) < MARGIN:
+        return None
+    return NameMatch(position, best, exact=False)
+
+
+def _with_same_article(name: str, candidates: Sequence[str], positions: Sequence[int]) -> int:
+    """The first of the positions whose candidate has the article of the name, else the first of all."""
+    # "The Batman" and "Batman" differ in the article alone
+    for position in positions:
+        if has_same_article(name, candidates[position]):
+            return position
+    return positions[0]
+
+
+def _best_score_of_others(winner: str, candidates: Sequence[str], scores: Sequence[float]) -> float:
+    """The best score of a candidate that is not the winner in another spelling; 0 if there is none."""
+    normalised_winner = normalise_name(winner)
+    best = 0.0
+    for candidate, score in zip(candidates, scores, strict=True):
+        if normalise_name(candidate) != normalised_winner:
+            best = max(best, score)
+    return best
 
 
 def is_one_letter_apart(left: str, right: str) -> bool:

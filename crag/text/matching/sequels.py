@@ -13,6 +13,7 @@ from crag.text.number_words import (
     read_count,
     read_year_in_words,
 )
+from crag.text.roman_numbers import read_roman, write_roman
 
 _YEAR = re.compile(rf"\b{YEAR_IN_WORDS}\b")
 _HUNDREDS = re.compile(rf"\b{HUNDREDS_IN_WORDS}\b")
@@ -21,7 +22,6 @@ _PART_WORDS = frozenset({"part", "pt", "chapter", "ch", "volume", "vol", "episod
 
 _ROMAN = re.compile(r"(?=[ivxl]{2})(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 """Roman numbers below 90, of two letters at least: "i", "v" and "x" are more often words and letters."""
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 _LETTERS = {"i": "1", "v": "5", "x": "10"}
 """Letters that may be numbers: "Rocky V" is Rocky 5, "Malcolm X" no tenth part."""
 _SAME_WORDS = {
@@ -135,7 +135,7 @@ def part_number_spellings(form: str) -> list[str]:
     before = " ".join(words[:position])
     after = " ".join(words[position + 1 :])
     number = words[position]
-    roman = _in_roman_digits(int(number))
+    roman = write_roman(int(number))
     spelled = next(word for word, value in NUMBER_WORDS.items() if value == int(number))
 
     variants = [number, roman, spelled, f"part {roman}", f"part {spelled}", f"part {number}"]
@@ -152,25 +152,10 @@ def _number_of(word: str, *, is_first: bool) -> str | None:
         return str(NUMBER_WORDS[word])
     if is_first or not _ROMAN.fullmatch(word):
         return None  # "xXx" is not thirty
-    return str(_roman_number(word))
+    return str(read_roman(word))
 
 
 def _completes(tens: str, word: str) -> bool:
     """Whether a word such as "one" belongs to the "twenty" before it."""
     is_ones = 1 <= NUMBER_WORDS.get(word, 0) <= 9
     return is_ones and tens.isdecimal() and int(tens) in _TENS
-
-
-def _roman_number(word: str) -> int:
-    digits = [_ROMAN_DIGITS[letter] for letter in word]
-    total = 0
-    for index, digit in enumerate(digits):
-        # A smaller digit before a greater one is subtracted: "iv"
-        is_subtracted = any(digit < later for later in digits[index + 1 :])
-        total += -digit if is_subtracted else digit
-    return total
-
-
-def _in_roman_digits(number: int) -> str:
-    tens, ones = divmod(number, 10)
-    return "x" * tens + ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")[ones]

@@ -4,14 +4,20 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise, takewhile
+
+from rapidfuzz.distance import Prefix
 
 from crag.text.matching.letters import without_marks
 from crag.text.number_words import NUMBER_WORDS, ORDINAL_WORDS, SMALL_NUMBER_WORDS, TENS_WORDS
+from crag.text.roman_numbers import read_roman
 
 
 def words(text: str) -> list[str]:
-    """The words of a word list."""
+    """The words of a string: a long list of them reads better so than in quotes.
+
+    >>> words("won win")
+    ['won', 'win']
+    """
     return text.split()
 
 
@@ -46,7 +52,6 @@ _ROMAN_NUMERAL = re.compile(
     """,
     re.VERBOSE,
 )
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 # --- spellings with one meaning ---------------------------------------------------------------------------------------
 _PLAIN_MARKS = str.maketrans({
@@ -193,15 +198,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def _roman_in_digits(token: str) -> str:
     """As "iii" -> "3", up to 89; single letters stay unchanged."""
-    if not _ROMAN_NUMERAL.fullmatch(token):
-        return token
-
-    values = [_ROMAN_DIGITS[letter] for letter in token]
-    total = values[-1]
-    for value, following in pairwise(values):
-        # In "iv" the smaller digit comes first and is subtracted.
-        total += -value if value < following else value
-    return str(total)
+    return str(read_roman(token)) if _ROMAN_NUMERAL.fullmatch(token) else token
 
 
 def stem(token: str) -> str:
@@ -233,7 +230,7 @@ def alike(first: str, second: str) -> bool:
     if not (first.isalpha() and second.isalpha()):
         return False
 
-    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
+    common = Prefix.similarity(shorter, longer)
     if common >= _STEM_CHARACTERS and len(longer) - common <= _LONGEST_ENDING:
         return True
     return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _TYPO_RATIO

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crag.core.csv_files import CsvReader
 from crag.graph.entities import nicknames, team_spelling
-from crag.graph.language import Call, Program
+from crag.graph.language import Call, Program, names_in
 from crag.graph.schema import Domain, ParameterKind, load_schema
 from crag.text.matching import normalise_name
 
@@ -105,11 +105,8 @@ def _entities(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[s
     parameters = load_schema(domain).tables[call.table].parameters
     # Trailing optional arguments may be missing, so the lengths may differ
     for parameter, argument in zip(parameters, call.arguments, strict=False):
-        if not parameter.kind.is_entity:
-            continue
-        # A call may name several entities at once
-        for name in argument if isinstance(argument, tuple) else (argument,):
-            if isinstance(name, str):
+        if parameter.kind.is_entity:
+            for name in names_in(argument):
                 yield _spelling(name, call.table, parameter.kind, companies)
 
 

@@ -171,8 +171,8 @@ class NothingLearnedError(UserError, ValueError):
     """Nothing can be learned from the answers; the message says why."""
 
 
-class Item(NamedTuple):
-    """The features of an answer, and whether it is right. Items of a group are held out together."""
+class AnswerRow(NamedTuple):
+    """The features of an answer, and whether it is right. Rows of a group are held out together."""
 
     features: Mapping[str, float]
     right: bool
@@ -196,9 +196,9 @@ class Calibration(NamedTuple):
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples."""
+    """Fit P(correct) to kinds of answers with enough examples. Raises NothingLearnedError: no kind has enough."""
     # The kinds of answers that are frequent enough to learn from, and the indices of their rows.
-    rows = _items(questions)
+    rows = _answer_rows(questions)
     kinds = [answer_kind(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
@@ -230,7 +230,7 @@ def calibrate_pages(questions: Sequence[AskedQuestion], graph: ConfidenceModel, 
 
     `NothingLearnedError`: fewer than `LEAST_OF_KIND` answers are from pages.
     """
-    rows = _items(questions)
+    rows = _answer_rows(questions)
     pages = [index for index, row in enumerate(rows) if answer_kind(row.features) == PAGES_KIND]
     if len(pages) < LEAST_OF_KIND:
         raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers from pages are needed")
@@ -249,11 +249,11 @@ def calibrate_pages(questions: Sequence[AskedQuestion], graph: ConfidenceModel, 
     return Calibration(model, _weigh(questions, likely), {"pages": part.inverse_strength})
 
 
-def _items(questions: Iterable[AskedQuestion]) -> list[Item]:
+def _answer_rows(questions: Iterable[AskedQuestion]) -> list[AnswerRow]:
     """All candidates of all questions, in order."""
-    rows: list[Item] = []
+    rows: list[AnswerRow] = []
     for question in questions:
-        rows += [Item(answer.features, answer.right, question.group) for answer in question.candidates]
+        rows += [AnswerRow(answer.features, answer.right, question.group) for answer in question.candidates]
     return rows
 
 
@@ -266,15 +266,15 @@ def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> l
         for answer in question.candidates:
             # None for an answer whose kind is too rare: it is given unweighed
             candidates.append(answer._replace(likely=likely.get(index)))
-            # In the order of `_items`
+            # In the order of `_answer_rows`
             index += 1
         weighed.append(replace(question, candidates=tuple(candidates)))
     return weighed
 
 
-def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
+def fit(rows: Sequence[AnswerRow], folds: int, seed: int) -> Fitted:
     """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
-    _check(rows, LEAST_QUESTIONS)
+    _require_groups(rows, LEAST_QUESTIONS)
 
     # Every row is tested in exactly one fold, so no NaN is left at the end
     held_out = np.full(len(rows), np.nan)
@@ -288,13 +288,13 @@ def fit(rows: Sequence[Item], folds: int, seed: int) -> Fitted:
     return Fitted(model, inverse_strength, held_out.tolist())
 
 
-def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
+def _fit_model(rows: Sequence[AnswerRow], seed: int) -> tuple[LogisticModel, float]:
     """The model of these rows and its C.
 
     Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
     least log loss and keeps groups whole.
     """
-    _check(rows, LEAST_OF_PART)
+    _require_groups(rows, LEAST_OF_PART)
     labels = np.array([row.right for row in rows])
     columns = _varying_columns(rows)
     if not columns:
@@ -328,7 +328,7 @@ def _fit_model(rows: Sequence[Item], seed: int) -> tuple[LogisticModel, float]:
     return model, search.best_params_["C"]
 
 
-def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
+def _varying_columns(rows: Sequence[AnswerRow]) -> dict[str, list[float]]:
     """The features that are not constant, by name: a value per row, NaN where it is missing."""
     # Different kinds of answers have different features
     names: set[str] = set()
@@ -344,7 +344,7 @@ def _varying_columns(rows: Sequence[Item]) -> dict[str, list[float]]:
     return columns
 
 
-def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
+def _splits(rows: Sequence[AnswerRow], folds: int, seed: int) -> list[tuple[Positions, Positions]]:
     """Indices of training and test rows; groups stay whole, classes are spread evenly.
 
     If a class has fewer groups than folds, there are fewer folds.
@@ -356,14 +356,15 @@ def _splits(rows: Sequence[Item], folds: int, seed: int) -> list[tuple[Positions
     return list(splitter.split(rows, classes, groups))
 
 
-def _fewest_groups(rows: Sequence[Item]) -> int:
+def _fewest_groups(rows: Sequence[AnswerRow]) -> int:
     """The number of groups with a right row, or with a wrong one, whichever is smaller."""
     with_right = {row.group for row in rows if row.right}
     with_wrong = {row.group for row in rows if not row.right}
     return min(len(with_right), len(with_wrong))
 
 
-def _check(rows: Sequence[Item], least: int) -> None:
+def _require_groups(rows: Sequence[AnswerRow], least: int) -> None:
+    """Raise NothingLearnedError unless so many groups have a right answer, and so many a wrong one."""
     if _fewest_groups(rows) < least:
         right = sum(row.right for row in rows)
         counts = f"{right} right and {len(rows) - right} wrong"

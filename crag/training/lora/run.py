@@ -157,7 +157,10 @@ def _step_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_checkpoint(run: TuningRun) -> Path | None:
-    """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may."""
+    """The last complete checkpoint if the run resumes; else remove the checkpoints, if the run may.
+
+    Raises UserError: an adapter or an unfinished run is in the way.
+    """
     files = run.work.glob(f"checkpoint-*/{_LAST_WRITTEN}")
     complete = [file.parent for file in files if file.is_file()]
 

@@ -1,4 +1,4 @@
-"""Turn a quantised GGUF file (llama or qwen2 architecture) into a Hugging Face model folder.
+"""Turns a quantised GGUF file (llama or qwen2 architecture) into a Hugging Face model folder.
 
 So transformers, PEFT and vLLM load the same weights. Matrices are dequantised and stored as float16, whose rounding is
 far below one step of a 4- to 8-bit quantisation, vectors (norms, biases) as float32. On a CPU, run it in float32.
@@ -223,19 +223,12 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     """The byte-level BPE tokenizer that the metadata describe. Raises ValueError: of another kind."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    # `special=True` marks the control tokens, which `skip_special_tokens` drops.
     tokens: list[str] = gguf.token_metadata("tokens")
     types: list[int] = gguf.token_metadata("token_type")
     vocabulary: dict[str, int] = {}
-    control: list[AddedToken] = []
-    user_defined: list[AddedToken] = []
     for token_id, (token, token_type) in enumerate(zip(tokens, types, strict=True)):
         if token_type != _UNUSED:
             vocabulary[token] = token_id
-        if token_type == _CONTROL:
-            control.append(AddedToken(token, special=True, normalized=False))
-        elif token_type == _USER_DEFINED:
-            user_defined.append(AddedToken(token, special=False, normalized=False))
 
     # A merge is written "left right"
     merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
@@ -257,10 +250,20 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
 
-    # These keep the ids of the vocabulary, since their text is in it
-    tokenizer.add_special_tokens(control)
-    tokenizer.add_tokens(user_defined)
+    # These keep the ids of the vocabulary, since their text is in it. `special` marks the control tokens, which
+    # `skip_special_tokens` drops
+    control = _tokens_of_type(gguf, _CONTROL)
+    user_defined = _tokens_of_type(gguf, _USER_DEFINED)
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in control])
+    tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in user_defined])
     return tokenizer
+
+
+def _tokens_of_type(gguf: _GgufFile, wanted: int) -> list[str]:
+    """The tokens of one of GGUF's types, in the order of their ids."""
+    tokens = gguf.token_metadata("tokens")
+    types = gguf.token_metadata("token_type")
+    return [token for token, token_type in zip(tokens, types, strict=True) if token_type == wanted]
 
 
 def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:

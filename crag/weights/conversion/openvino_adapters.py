@@ -89,10 +89,15 @@ class _AdapterBuilder:
         tuning = [(owner, adapter[name]) for owner, adapter in enumerate(self._adapters) if name in adapter]
         if not tuning:
             return None
+
+        owners: list[int] = []
+        for owner, product in tuning:
+            rank = len(product.down)
+            owners += [owner] * rank
         return _Stack(
             down=np.concatenate([product.down for _, product in tuning]),
             up=np.concatenate([product.up for _, product in tuning], axis=1),
-            owners=[owner for owner, product in tuning for _ in product.down],
+            owners=owners,
         )
 
     def _gates_of(self, owners: Sequence[int]) -> ov.Node:

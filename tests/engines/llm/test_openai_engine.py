@@ -22,8 +22,9 @@ from crag.engines.llm import (
     Message,
     openai_server,
 )
-from crag.engines.llm.openai_engine import LARGEST_REPLY, OpenAILanguageModel
+from crag.engines.llm.openai_engine import OpenAILanguageModel
 from crag.engines.llm.openai_reply import CHARACTERS_PER_TOKEN, read_reply
+from crag.engines.llm.openai_transport import LARGEST_REPLY
 from crag.settings import OpenAIEngine
 from tests.waiting import end_timeouts_when
 

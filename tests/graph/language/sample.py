@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from crag.graph.language.constraint import MAX_STATEMENTS
+from crag.graph.language.constraint import MAX_WRITTEN_STATEMENTS
 from crag.graph.language.program import (
     Argument,
     Average,
@@ -56,7 +56,7 @@ class _Sampler:
         self._is_first = True
 
     def program(self) -> Program:
-        return Program(tuple(self._statement() for _ in range(self._rng.randint(0, MAX_STATEMENTS))))
+        return Program(tuple(self._statement() for _ in range(self._rng.randint(0, MAX_WRITTEN_STATEMENTS))))
 
     def _statement(self) -> Statement:
         kind = self._rng.choice(["call", "call", "sort", "average"])

@@ -11,7 +11,7 @@ from hypothesis.extra.lark import from_lark
 from lark import Lark
 
 from crag.graph.language import constraint, parse, render
-from crag.graph.language.constraint import MAX_STATEMENTS
+from crag.graph.language.constraint import MAX_WRITTEN_STATEMENTS
 from crag.graph.schema import Domain
 from tests.graph.language.cases import LABELLED, pairs
 from tests.graph.language.sample import random_program
@@ -73,7 +73,7 @@ def test_the_labelled_calls_are_allowed() -> None:
         (Domain.MOVIE, 'get_movie("x")\nsort(None,character)'),
         (Domain.MOVIE, 'ALL get_movie("x")[:3]'),
         (Domain.MOVIE, "__import__('os')"),
-        (Domain.MOVIE, (LIMIT * (MAX_STATEMENTS + 1)).strip()),
+        (Domain.MOVIE, (LIMIT * (MAX_WRITTEN_STATEMENTS + 1)).strip()),
         (Domain.MUSIC, 'get_person("x")["music"]\nsort(None,birth_date)'),
         (Domain.MUSIC, 'get_person("x")\nsort(None,release_date)'),
         (Domain.MUSIC, 'get_grammy_year(["2016","2017"])'),
@@ -93,7 +93,7 @@ def test_every_text_it_allows_can_be_read(domain: Domain) -> None:
         if len(text.encode()) <= 2000:
             program = parse(text, domain)
             assert parse(render(program), domain) == program
-            assert len(program.statements) <= MAX_STATEMENTS
+            assert len(program.statements) <= MAX_WRITTEN_STATEMENTS
         assert matcher.allows(text)
 
     check()

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from crag.graph.language import ErrorKind, KgQueryError, parse, render
-from crag.graph.language.constraint import MAX_STATEMENTS, constraint
-from crag.graph.language.parse import MAX_BYTES, MAX_DEPTH
-from crag.graph.language.parse import MAX_STATEMENTS as MOST_READ
+from crag.graph.language.constraint import MAX_WRITTEN_STATEMENTS, constraint
+from crag.graph.language.parse import MAX_BYTES, MAX_DEPTH, MAX_STATEMENTS
 from crag.graph.schema import Domain, Table, load_schema
 
 TEXT = (Path(__file__).parents[3] / "docs/kg_language.md").read_text(encoding="utf-8")
@@ -61,6 +60,6 @@ def test_the_limits_are_the_ones_in_force() -> None:
     assert len(READ) > 8
     assert len(REFUSED) > 8
     assert f"{MAX_BYTES:,} bytes (`too_long`), {MAX_DEPTH} brackets" in prose
-    assert f"{MOST_READ} statements (`too_many" in prose
-    assert f"allows {MAX_STATEMENTS} statements, 4 conditions" in prose
+    assert f"{MAX_STATEMENTS} statements (`too_many" in prose
+    assert f"allows {MAX_WRITTEN_STATEMENTS} statements, 4 conditions" in prose
     assert "{0,149}" in constraint(Domain.OPEN)

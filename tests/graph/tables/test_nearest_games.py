@@ -39,7 +39,7 @@ NEXT = NearestGames(step=1)
         ("season opener", None),
     ],
 )
-def test_words_for_the_nearest_games(words: str, games: NearestGames | None) -> None:
+def test_words_for_the_nearest_games_are_told_from_days(words: str, games: NearestGames | None) -> None:
     assert parse_nearest_games(words) == games
 
 

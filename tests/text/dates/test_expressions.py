@@ -185,7 +185,7 @@ def test_the_newest_record_is_no_day_but_a_word_for_now_names_the_day(expression
         (datetime(2024, 11, 2, 23, 30), datetime(2024, 11, 3, 1, 30)),  # and already back from it
     ],
 )
-def test_eastern_time(pacific: datetime, eastern: datetime) -> None:
+def test_a_pacific_time_is_the_same_moment_in_new_york(pacific: datetime, eastern: datetime) -> None:
     assert eastern_time(pacific) == eastern
 
 

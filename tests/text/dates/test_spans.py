@@ -49,14 +49,14 @@ def test_a_count_in_words_is_its_number(number: int, hyphen: str) -> None:
 
 
 @given(st.integers(1, 999), st.sampled_from("- "), MOMENTS)
-def test_days_and_weeks_ago(number: int, hyphen: str, asked_at: datetime) -> None:
+def test_days_and_weeks_ago_are_counted_back_from_today(number: int, hyphen: str, asked_at: datetime) -> None:
     for unit, days in (("days", 1), ("weeks", 7)):
         day = asked_at.date() - timedelta(days=number * days)
         assert meaning(f"{in_words(number, hyphen)} {unit} ago", asked_at) == DateRange(day, day)
 
 
 @given(st.integers(2, 150), MOMENTS)
-def test_years_ago(number: int, asked_at: datetime) -> None:
+def test_years_ago_mean_the_same_day_of_that_year(number: int, asked_at: datetime) -> None:
     today = asked_at.date()
     last_day = monthrange(today.year - number, today.month)[1]
     day = date(today.year - number, today.month, min(today.day, last_day))
@@ -64,14 +64,14 @@ def test_years_ago(number: int, asked_at: datetime) -> None:
 
 
 @given(st.integers(1, 99), MOMENTS)
-def test_the_past_days(number: int, asked_at: datetime) -> None:
+def test_the_past_days_end_today(number: int, asked_at: datetime) -> None:
     today = asked_at.date()
     expected = DateRange(today - timedelta(days=number - 1), today)
     assert meaning(f"the past {in_words(number)} days", asked_at) == expected
 
 
 @given(DAYS, st.integers(1, 27))
-def test_days_of_one_month_with_a_year(day: date, length: int) -> None:
+def test_days_of_one_month_in_any_notation_are_one_span(day: date, length: int) -> None:
     first = day.replace(day=1)
     last = first + timedelta(days=length)
     expected = DateRange(first, last)
@@ -89,7 +89,7 @@ def test_days_of_one_month_with_a_year(day: date, length: int) -> None:
 
 
 @given(DAYS, st.integers(0, 300))
-def test_a_span_between_two_days(first: date, length: int) -> None:
+def test_a_span_between_two_days_in_any_notation_has_both(first: date, length: int) -> None:
     last = first + timedelta(days=length)
     for form in ("%B %d, %Y", "%d %B %Y", "%Y-%m-%d", "%m/%d/%Y"):
         one, other = (f"{day:{form}}".lower() for day in (first, last))
@@ -107,7 +107,7 @@ def test_the_first_day_takes_its_year_from_the_second(first: date, length: int) 
 
 
 @given(DAYS, st.integers(1, 60), st.sampled_from((-1, 1)))
-def test_days_before_and_after_a_day(day: date, number: int, direction: int) -> None:
+def test_days_before_and_after_a_day_are_counted_from_it(day: date, number: int, direction: int) -> None:
     word = "after" if direction > 0 else "before"
     neighbour = day + timedelta(days=direction)
     expected = day + timedelta(days=direction * number)
@@ -117,7 +117,7 @@ def test_days_before_and_after_a_day(day: date, number: int, direction: int) -> 
 
 
 @given(DAYS, st.integers(1, 9), st.sampled_from((-1, 1)))
-def test_sessions_before_and_after_a_day(day: date, number: int, direction: int) -> None:
+def test_sessions_before_and_after_a_day_leave_out_days_without_one(day: date, number: int, direction: int) -> None:
     word = "after" if direction > 0 else "before"
     expected = day
     passed: list[date] = []
@@ -134,7 +134,7 @@ def test_sessions_before_and_after_a_day(day: date, number: int, direction: int)
 
 
 @given(DAYS)
-def test_the_week_of_a_day(day: date) -> None:
+def test_the_week_of_a_day_begins_on_its_sunday(day: date) -> None:
     sunday = day - timedelta(days=day.isoweekday() % 7)
     expected = DateRange(sunday, sunday + timedelta(days=6))
     assert meaning(f"the week of {day:%B} {day.day}, {day.year}".lower()) == expected
@@ -325,6 +325,6 @@ def test_a_day_without_a_year_is_the_latest_one(today: date, days_ago: int) -> N
         ("2024 may", None),
     ],
 )
-def test_what_other_forms_mean(words: str, expected: str | None) -> None:
+def test_every_other_form_means_its_days_or_nothing(words: str, expected: str | None) -> None:
     resolved = resolve_date(words, TUESDAY)
     assert (str(resolved.range) if resolved else None) == expected

@@ -23,7 +23,7 @@ One Hundred and One Dalmatians == 101 dalmatians
 
 
 @pytest.mark.parametrize("case", SAME.strip().splitlines())
-def test_spellings_of_one_title(case: str) -> None:
+def test_spellings_of_one_title_have_one_form(case: str) -> None:
     titles = case.split(" == ")
     assert len(set(map(title_form, titles))) == 1
 
@@ -41,7 +41,7 @@ def test_spellings_of_one_title(case: str) -> None:
         ("Chapter 27", "chapter 27"),  # the word alone says nothing
     ],
 )
-def test_letters_and_other_numbers_stay(title: str, form: str) -> None:
+def test_letters_and_numbers_of_no_part_stay(title: str, form: str) -> None:
     assert title_form(title) == form
 
 

@@ -54,7 +54,7 @@ def number_of(text: str) -> Fraction:
         ("may 2010 = 2010-05-20", "yes"),
     ],
 )
-def test_formulas_and_their_values(formula: str, said: str) -> None:
+def test_a_formula_has_its_value(formula: str, said: str) -> None:
     assert in_words(evaluate(formula)) == said
 
 
@@ -84,7 +84,7 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("max(100,200)", "thousands or items"),
     ],
 )
-def test_what_is_wrong_with_a_formula(formula: str, message: str) -> None:
+def test_a_formula_without_a_value_says_why(formula: str, message: str) -> None:
     with pytest.raises(ExpressionError, match=message):
         evaluate(formula)
 
@@ -158,7 +158,7 @@ DOLLARS = CURRENCIES["$"]
         (Fraction(1, 3), PERCENT, "0.3333%"),
     ],
 )
-def test_how_a_quantity_is_said(number: Fraction, unit: Unit, said: str) -> None:
+def test_a_quantity_is_said_with_its_unit_and_few_digits(number: Fraction, unit: Unit, said: str) -> None:
     assert in_words(Quantity(Fraction(number), unit)) == said
 
 
@@ -195,5 +195,5 @@ NO_FORMULAS = [
 
 
 @pytest.mark.parametrize("answer", NO_FORMULAS)
-def test_everything_else_is_left_alone(answer: str) -> None:
+def test_an_answer_that_is_no_formula_is_left_alone(answer: str) -> None:
     assert computed(answer) is None

@@ -44,7 +44,7 @@ def test_questions_get_canonical_calls_and_groups(tmp_path: Path, capsys: pytest
     assert len(read_pairs(out)) == 2
 
 
-def test_rows_to_tune_a_writer_that_reads_no_examples(tmp_path: Path) -> None:
+def test_a_writer_that_reads_no_examples_gets_real_questions_and_the_bank(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "pairs.jsonl"
     first = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
     asked = {"query": "how long did the play run?", "query_time": first["query_time"], "domain": "movie", "split": 0}

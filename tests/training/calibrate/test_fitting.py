@@ -5,16 +5,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crag.training.calibrate.fitting import Calibration, Item, NothingLearnedError, calibrate, figures, fit, rewards
+from crag.training.calibrate.fitting import (
+    AnswerRow,
+    Calibration,
+    NothingLearnedError,
+    calibrate,
+    figures,
+    fit,
+    rewards,
+)
 from crag.training.calibrate.questions import AskedQuestion
 from tests.training.calibrate.synthetic import asked, true_probability
 
 FOLDS = 4
 
 
-def rows_of(questions: list[AskedQuestion]) -> list[Item]:
+def rows_of(questions: list[AskedQuestion]) -> list[AnswerRow]:
     return [
-        Item(answer.features, answer.right, question.group) for question in questions for answer in question.candidates
+        AnswerRow(answer.features, answer.right, question.group)
+        for question in questions
+        for answer in question.candidates
     ]
 
 
@@ -116,7 +126,7 @@ def test_constants_are_dropped_noise_has_little_weight_and_an_unknown_value_coun
 def test_pure_noise_gives_the_base_rate() -> None:
     chance = np.random.default_rng(3)
     noise = [{f"noise {n}": float(chance.normal()) for n in range(25)} for _ in range(200)]
-    rows = [Item(features, bool(chance.random() < 0.25), str(place)) for place, features in enumerate(noise)]
+    rows = [AnswerRow(features, bool(chance.random() < 0.25), str(place)) for place, features in enumerate(noise)]
     found = fit(rows, FOLDS, seed=0).held_out
     assert max(found) < 0.5  # with so little to go by no answer is worth giving
     assert np.mean(found) == pytest.approx(np.mean([row.right for row in rows]), abs=0.03)
@@ -128,7 +138,7 @@ def test_a_question_that_was_asked_twice_is_not_judged_by_a_model_that_saw_it() 
     items = []
     for number, toss in enumerate(tosses):
         features = {f"is question {other}": float(other == number) for other in range(60)}
-        items.append(Item(features, bool(toss), str(number)))
+        items.append(AnswerRow(features, bool(toss), str(number)))
 
     probabilities = np.array(fit(items * 2, folds=6, seed=0).held_out)
     assert np.abs(probabilities - tosses.mean()).max() < 0.15

@@ -15,7 +15,7 @@ def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crag.commands.train.calibrate.FOLDS", 2)
 
 
-def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fitted_model_is_read_by_the_agent_and_has_a_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [str(answered_run(tmp_path / f"run{seed}", 150, seed)) for seed in (1, 2)]
     out = tmp_path / "mine.json"
 
