@@ -20,8 +20,14 @@ FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 PREFILL_TOKENS_ON_CPU = 128
 """`StepModel.prefill_tokens` of a CPU: half a second of a 1.5B model on two cores; 256 take 40 MB more and no less."""
-GUESSED_TOKENS = 8
+_LARGEST_REST = 1.25
+"""A rest of the prompts up to so many steps is read in one: to begin a step costs as much as a dozen tokens."""
+GUESSED_TOKENS = 12
 """Tokens of a step, of all prompts together, that are guessed and checked by the model."""
+_GUESSED_IN_PADDING = 8
+"""Of one prompt, in place of its padding: the logits after each take 0.6 MB."""
+_GUESSED_OF_FREE_TEXT = 4
+"""Of one prompt without a grammar: fewer of its guesses are right."""
 
 Integers = NDArray[np.int64]
 Logits = NDArray[np.float32]
@@ -157,7 +163,7 @@ class BatchDecoder:
         for row, prompt in zip(rows, prompts, strict=True):
             # The guess for a shorter prompt costs nothing: padding would be read in its place.
             padding = width - len(prompt)
-            guesses.append(self._guess(row, min(padding, GUESSED_TOKENS)) if row.resembles_text else [])
+            guesses.append(self._guess(row, min(padding, _GUESSED_IN_PADDING)) if row.resembles_text else [])
 
         # Padding on the left: all texts end in the same column, so one step gives the next token of each.
         unread = [[*prompt, *guess] for prompt, guess in zip(prompts, guesses, strict=True)]
@@ -211,7 +217,7 @@ class BatchDecoder:
             columns = max(1, self._affordable_tokens(deadline) // row_count)
             end = width
             # The last step reads all tokens whose logits are kept.
-            if width - start > max(columns, logits_to_keep):
+            if width - start > max(columns * _LARGEST_REST, logits_to_keep):
                 end = min(start + columns, width - logits_to_keep)
 
             seconds_before = deadline.remaining
@@ -275,6 +281,8 @@ class BatchDecoder:
 
     def _guess(self, row: BatchRow, limit: int) -> list[int]:
         """At most `limit` tokens that may follow in a row that has not ended, within its own limit and grammar."""
+        if row.matcher is None:
+            limit = min(limit, _GUESSED_OF_FREE_TEXT)
         # Less one, because a step yields one token more than it guesses right.
         limit = min(limit, row.limit - len(row.tokens) - 1)
         if not limit:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 _PREFIX = "adapters-"
 _SUFFIX = ".compiled"
 """Of the names of the files written here, beside those of OpenVINO's own cache."""
-_FORMAT = 1
+_FORMAT = 2
 """Counts up when `crag.weights.conversion.openvino_adapters` builds other graphs."""
 
 

@@ -223,7 +223,7 @@ def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
     assert long.text == short.text == "cdefghijk"
     assert long.mean_log_probability == pytest.approx(short.mean_log_probability)
     assert len(plain.shapes) == 9
-    assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
+    assert copying.widths == [13, 5, 3], "the second step reads c and, after the bc of the prompt, four guesses"
 
 
 def test_what_likely_texts_say_and_what_a_grammar_forces_is_read_in_fewer_steps() -> None:
@@ -231,7 +231,7 @@ def test_what_likely_texts_say_and_what_a_grammar_forces_is_read_in_fewer_steps(
     guessing = row("ab", 9)
     guessing.likely = TokenIndex([[LETTERS.index(letter) for letter in "xxabcdefghijk"]])
     (short,) = run(likely, guessing)
-    assert (short.text, likely.widths) == ("cdefghijk", [2, 8])
+    assert (short.text, likely.widths) == ("cdefghijk", [2, 5, 3])
 
     (forced,) = run(bound, row("ab", 5, matcher=Only("x", tokens=5)))
     assert (forced.text, bound.widths) == ("xxxxx", [2, 4]), (
@@ -249,6 +249,13 @@ def test_a_similar_text_is_guessed_in_the_padding_of_the_prompts() -> None:
     model = Alphabet()
     run(model, row("tu", 6, similar_text="vwxyz"), row("abcdef", 2), prefill_tokens=4)
     assert model.shapes == [(2, 1), (2, 5), (2, 1)], "the step that reads guesses reads the token before them too"
+
+
+def test_a_small_rest_of_the_prompts_is_no_step_of_its_own() -> None:
+    model = Alphabet()
+    run(model, row("abcdefghij" * 2, 1), prefill_tokens=16)
+    run(model, row("abcdefghij" * 2 + "k", 1), prefill_tokens=16)
+    assert model.widths == [20, 16, 5]
 
 
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
