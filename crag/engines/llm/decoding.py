@@ -20,8 +20,6 @@ FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 PREFILL_TOKENS_ON_CPU = 128
 """`StepModel.prefill_tokens` of a CPU: half a second of a 1.5B model on two cores; 256 take 40 MB more and no less."""
-_LARGEST_REST = 1.25
-"""A rest of the prompts up to so many steps is read in one: to begin a step costs as much as a dozen tokens."""
 GUESSED_TOKENS = 12
 """Tokens of a step, of all prompts together, that are guessed and checked by the model."""
 _GUESSED_IN_PADDING = 8
@@ -217,7 +215,7 @@ class BatchDecoder:
             columns = max(1, self._affordable_tokens(deadline) // row_count)
             end = width
             # The last step reads all tokens whose logits are kept.
-            if width - start > max(columns * _LARGEST_REST, logits_to_keep):
+            if width - start > max(columns, logits_to_keep):
                 end = min(start + columns, width - logits_to_keep)
 
             seconds_before = deadline.remaining

@@ -251,13 +251,6 @@ def test_a_similar_text_is_guessed_in_the_padding_of_the_prompts() -> None:
     assert model.shapes == [(2, 1), (2, 5), (2, 1)], "the step that reads guesses reads the token before them too"
 
 
-def test_a_small_rest_of_the_prompts_is_no_step_of_its_own() -> None:
-    model = Alphabet()
-    run(model, row("abcdefghij" * 2, 1), prefill_tokens=16)
-    run(model, row("abcdefghij" * 2 + "k", 1), prefill_tokens=16)
-    assert model.widths == [20, 16, 5]
-
-
 def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
     """At temperature 1 the next letter has about two thirds of the probability."""
     rows = [row("a", 1, temperature=1.0, top_p=0.6) for _ in range(60)]
