@@ -47,10 +47,11 @@ _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 
 
 class GivenQuestion(NamedTuple):
-    """A question and the time that its file gives it, if any."""
+    """A question, and the time and the name that its file gives it, if any."""
 
     text: str
     time: str | None = None
+    interaction_id: str | None = None
 
 
 @command()
@@ -106,16 +107,17 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
 
         if not questions:
             for text in _typed_questions():
-                for answer in _answers(asker, [GivenQuestion(text)], options):
-                    _print(answer, options, printed, several=True)
+                question = GivenQuestion(text)
+                for answer in _answers(asker, [question], options):
+                    _print(question, answer, options, printed, several=True)
             return
 
         earlier = options.start - 1
         several = earlier + len(questions) > 1
         mode = options.progress if several else ProgressMode.NONE
         with Progress(earlier + len(questions), earlier, mode=mode) as progress:
-            for answer in _answers(asker, questions, options):
-                _print(answer, options, printed, several=several)
+            for question, answer in zip(questions, _answers(asker, questions, options), strict=True):
+                _print(question, answer, options, printed, several=several)
                 progress.update(1)
 
 
@@ -255,7 +257,14 @@ def _read_records(path: Path) -> list[GivenQuestion]:
             raise DatasetError(f'{record.place}, field "query": expected a question, found {found}')
 
         time = record.data.get("query_time") or None
-        questions.append(GivenQuestion(text.strip(), time if isinstance(time, str) else None))
+        name = record.data.get("interaction_id")
+        questions.append(
+            GivenQuestion(
+                text.strip(),
+                time if isinstance(time, str) else None,
+                None if name in (None, "") else str(name),
+            )
+        )
     return questions
 
 
@@ -295,16 +304,26 @@ def _answers(asker: Asker, questions: Sequence[GivenQuestion], options: argparse
         yield from asker.ask_all(texts, options.pages, time)
 
 
-def _print(answer: CitedAnswer, options: argparse.Namespace, printed: list[PrintedAnswer], *, several: bool) -> None:
-    sys.stdout.write(_format(answer, options, several=several))
+def _print(
+    question: GivenQuestion,
+    answer: CitedAnswer,
+    options: argparse.Namespace,
+    printed: list[PrintedAnswer],
+    *,
+    several: bool,
+) -> None:
+    sys.stdout.write(_format(question, answer, options, several=several))
     sys.stdout.flush()
     printed.append(PrintedAnswer.of(answer.trace))
 
 
-def _format(answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
+def _format(question: GivenQuestion, answer: CitedAnswer, options: argparse.Namespace, *, several: bool) -> str:
     if options.json:
+        fields = answer.to_dict()
+        if question.interaction_id is not None:
+            fields["interaction_id"] = question.interaction_id
         indent = None if several else 1  # one line for each of several
-        content = json.dumps(answer.to_dict(), ensure_ascii=False, indent=indent, default=str)
+        content = json.dumps(fields, ensure_ascii=False, indent=indent, default=str)
         return f"{content}\n"
     if options.why:
         blank_line = "\n" if several else ""

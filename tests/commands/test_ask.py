@@ -225,17 +225,19 @@ def test_many_questions_from_a_file_or_typed(
         assert said.err.count("loading") == 1
 
 
-def test_a_file_with_fields_gives_the_questions_their_times(
+def test_a_file_with_fields_gives_the_questions_their_times_and_names(
     page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "questions.csv"
-    file.write_text(f"Query, Query Time,answer\n{QUESTION},2024-03-06T07:18:31Z,x\n{QUESTION},,\n", encoding="utf-8")
+    rows = [f"{QUESTION},2024-03-06T07:18:31Z,x,first", f"{QUESTION},,,"]
+    file.write_text("\n".join(["Query, Query Time,answer,interaction_id", *rows]), encoding="utf-8")
     command = ["ask", "--file", str(file), "--pages", page, "--json", *SCRIPTED]
 
     assert main(command) == 0
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["query"] == second["query"] == QUESTION
     assert first["query_time"] == "03/05/2024, 23:18:31 PT" != second["query_time"]
+    assert (first["interaction_id"], second["interaction_id"]) == ("first", "asked")
 
     assert main([*command, "--time", "2020-02-29"]) == 0
     times = [json.loads(line)["query_time"] for line in capsys.readouterr().out.splitlines()]
