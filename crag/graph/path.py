@@ -19,7 +19,14 @@ from crag.graph.derive import JUST_THE_VALUE, CallResults, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-from crag.graph.writing import CallRequest, CallWriter, WrittenCalls, invented_dates, with_nearest_games
+from crag.graph.writing import (
+    CallRequest,
+    CallWriter,
+    WrittenCalls,
+    invented_dates,
+    with_ceremony_years,
+    with_nearest_games,
+)
 from crag.settings import KnowledgeGraphSettings
 from crag.text.dates import Calendar, find_dates
 
@@ -127,7 +134,7 @@ class KnowledgeGraphPath:
         # A share of the time is left for running the calls.
         writing_deadline = deadline.within(deadline.remaining * _WRITING_SHARE)
         written_calls = self._writer.write(requests, writing_deadline)
-        written_calls = list(map(_with_nearest_games, queries, written_calls))
+        written_calls = list(map(_with_dates_of_question, queries, written_calls))
 
         doubts = [self._doubt(query, written) for query, written in zip(queries, written_calls, strict=True)]
         outcomes = self._run_programs(
@@ -249,8 +256,8 @@ def _parse_domain(name: str | None) -> Domain | None:
     return Domain(name) if name in set(Domain) else None
 
 
-def _with_nearest_games(query: Query, written: WrittenCalls) -> WrittenCalls:
-    """The calls with the last or next games in them that the question is about."""
+def _with_dates_of_question(query: Query, written: WrittenCalls) -> WrittenCalls:
+    """The calls with the last or next games that the question is about, and the year of a ceremony that it numbers."""
     if written.program is None:
         return written
     program = with_nearest_games(
@@ -259,7 +266,7 @@ def _with_nearest_games(query: Query, written: WrittenCalls) -> WrittenCalls:
         written.program,
         query.asked_at,
     )
-    return replace(written, program=program)
+    return replace(written, program=with_ceremony_years(query.text, program))
 
 
 def _names_days(query: Query) -> bool:
