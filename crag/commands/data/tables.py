@@ -83,10 +83,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
 
     options = parser.parse_args(arguments)
+    _refuse_options_without_source(parser, options)
+    return options
+
+
+def _refuse_options_without_source(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     for name, source in (("as_of", "companies"), ("credits", "films")):
         if getattr(options, name) and not getattr(options, source):
             parser.error(f"--{name.replace('_', '-')} needs --{source}")
-    return options
 
 
 def _day(text: str) -> str:
