@@ -55,12 +55,12 @@ class BatchRow:
     finish_reason: FinishReason | None = None
     error: str | None = None
     resembles_text: bool = False
-    """Whether `expect` was told what the answer resembles, so that its first tokens can be guessed."""
+    """Whether `expect` has a text that the answer resembles: then its first tokens can be guessed."""
     _index: TokenIndex = field(default_factory=TokenIndex)
     _indexed_count: int = 1
 
     def expect(self, tokens: Sequence[int]) -> None:
-        """Guess from a text, given as tokens, that the answer probably resembles from its first token on."""
+        """Take guesses also from these tokens of a text, which the answer probably resembles from its beginning."""
         # Behind the end of the prompt, so that the first token follows something
         last_tokens = self.prompt[-LONGEST_ENDING:]
         self._index.add([*last_tokens, *tokens], len(last_tokens))
@@ -161,7 +161,8 @@ class BatchDecoder:
         for row, prompt in zip(rows, prompts, strict=True):
             # The guess for a shorter prompt costs nothing: padding would be read in its place.
             padding = width - len(prompt)
-            guesses.append(self._guess(row, min(padding, _GUESSED_IN_PADDING)) if row.resembles_text else [])
+            limit = min(padding, _GUESSED_IN_PADDING) if row.resembles_text else 0
+            guesses.append(self._guess(row, limit))
 
         # Padding on the left: all texts end in the same column, so one step gives the next token of each.
         unread = [[*prompt, *guess] for prompt, guess in zip(prompts, guesses, strict=True)]

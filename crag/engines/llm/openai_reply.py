@@ -99,8 +99,8 @@ def has_only_thoughts(body: str) -> bool:
 def _read_text(reply: "_Reply", reason: str, max_tokens: int) -> str:
     """What the model says in the end.
 
-    If the server has filed all as thoughts, the model has ended its turn and kept to the limit of an answer, that is
-    the answer: some servers look for thoughts even if the model was told not to think.
+    A server may return the whole text as thoughts, even if the request has turned thinking off. Then that text is the
+    answer, if the model has ended its turn and kept to the limit of an answer.
     """
     choice = reply.choice
     text = final_text(choice.whole_text)

@@ -85,7 +85,7 @@ class VllmProcess:
             step = message["step"]
 
     def request(self, message: Mapping[str, object], deadline: Deadline, stop_seconds: float) -> dict[str, Any]:
-        """The reply to a message. At the deadline vLLM is told to stop, for which it has `stop_seconds`.
+        """The reply to a message. At the deadline vLLM is asked to stop, and has `stop_seconds` to do so.
 
         Raises VllmProcessError: the process has ended, or does not stop in that time.
         """

@@ -59,7 +59,7 @@ def main(descriptor: int) -> None:
 
 
 def _start_or_report(connection: Connection, request: Mapping[str, Any]) -> "_Engine":
-    """The running engine; if it does not start, the parent is told why before the error goes on."""
+    """Start the engine. If that fails, send the cause to the parent process, then raise the error again."""
     settings = VllmEngine.model_validate(request["settings"])
     try:
         return _start(connection, settings, request["more_arguments"])

@@ -86,7 +86,7 @@ def _without_titles(name: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _FORMS: tuple[tuple[Callable[[ReadClaim], bool], str], ...] = (
-    (_has_nickname, "the prediction holds the name with its nickname"),
+    (_has_nickname, "the prediction has the name with its nickname"),
     (_has_initials, "one has words of the other by their initials"),
     (_differ_by_titles, "the names differ by titles only"),
     (names_team_in_short, "the prediction names the team without its place, or with a short one"),
