@@ -24,26 +24,21 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
-from crag.evaluation.judge.choices import this_or_that, yes_or_no
+from crag.evaluation.judge.choices import this_or_that
 from crag.evaluation.judge.dates import same_date
+from crag.evaluation.judge.hedging import hedged_abstention
 from crag.evaluation.judge.other_names import other_form_of_name
-from crag.evaluation.judge.phrases import (
-    gold_phrase,
-    hedged_abstention,
-    letter_of_name,
-    nothing_but_gold,
-    same_words,
-    signed_name,
-    signs_of_names,
-    telling_words,
-)
+from crag.evaluation.judge.phrases import gold_phrase
 from crag.evaluation.judge.quantities import no_value, same_amount
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.names import find_only_relation
+from crag.evaluation.judge.same_words import letter_of_name, same_words, signed_name, signs_of_names
 from crag.evaluation.judge.sets import same_items
 from crag.evaluation.judge.several_numbers import several_numbers
 from crag.evaluation.judge.spans_of_years import in_span_of_years
 from crag.evaluation.judge.symbols import same_symbol
+from crag.evaluation.judge.telling_words import nothing_but_gold, telling_words
+from crag.evaluation.judge.yes_or_no import yes_or_no
 
 RULES_FOR_ALL: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "signs of names": signs_of_names,

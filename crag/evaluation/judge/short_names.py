@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crag.evaluation.judge.base import ReadClaim
-from crag.evaluation.judge.phrases import ASKS_WHOLE_NAME, ASKS_WINNER, BEATEN
+from crag.evaluation.judge.phrases import ASKS_WHOLE_NAME
+from crag.evaluation.judge.retractions import ASKS_WINNER, BEATEN
 from crag.text.matching import words
 
 _OF_PERSONS = (

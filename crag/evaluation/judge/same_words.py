@@ -1,0 +1,78 @@
+"""Rules for answers that are equal, or differ in a sign or a letter that makes another name."""
+
+import re
+
+from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.reading import same_quantity
+from crag.evaluation.judge.reading.names import differing_sign, is_signed_name, signed_names
+from crag.text.matching import stem
+
+FEWEST_DIGITS = 7
+"""Of a number of a telephone or book; fewer are a score or a range."""
+_GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
+_WORD_AND_LETTER = re.compile(r"\b(?!and\b|or\b)(\w{2,})[\s\-('\"]{1,3}a\b")
+_LAST_LETTER = re.compile(rf"{_WORD_AND_LETTER.pattern}\W*\Z")
+"""A letter at the end is no article: "Serie A", "blood type A"."""
+
+
+def signs_of_names(claim: ReadClaim) -> RuleDecision | None:
+    """A name with another sign is another name: C++ and C, B+ and B-."""
+    difference = differing_sign(claim.gold_reading.plain, claim.prediction_reading.plain, claim.asked)
+    return (False, difference) if difference else None
+
+
+def signed_name(claim: ReadClaim) -> RuleDecision | None:
+    """A gold answer that is nothing but a name with a sign, such as A-: the prediction must have it and no other."""
+    gold = signed_names(claim.gold_reading.plain)
+    if len(gold) != 1 or not is_signed_name(claim.gold_reading.plain):
+        return None
+
+    (name,) = gold
+    predicted = signed_names(claim.prediction_reading.plain)
+    return (True, f"both say {claim.gold}") if predicted.get(name) == gold[name] else None
+
+
+def letter_of_name(claim: ReadClaim) -> RuleDecision | None:
+    """Serie A is neither Serie B nor a series: the letter A at the end of a name reads as an article elsewhere."""
+    gold = _LAST_LETTER.search(claim.gold_reading.plain)
+    prediction = claim.prediction_reading.plain
+    if gold is None or prediction.strip(" .") == "a":
+        return None
+
+    names = {stem(match[1]) for match in _WORD_AND_LETTER.finditer(prediction)}
+    return None if stem(gold[1]) in names else (False, f"the gold answer is {claim.gold}")
+
+
+def same_words(claim: ReadClaim) -> RuleDecision | None:
+    """Equal except for case, accents, punctuation, articles, plurals and hyphens; numbers must be the same too."""
+    gold = "".join(claim.gold_tokens)
+    prediction = "".join(claim.prediction_tokens)
+    if not gold:
+        # The grade "A" is only an article to `tokens`.
+        gold = claim.gold_reading.plain.strip(" .")
+        prediction = claim.prediction_reading.plain.strip(" .")
+    if not gold or gold != prediction:
+        return None
+    if _is_identifier(claim.gold) and _is_identifier(claim.prediction):
+        return True, "the same digits"
+    return (True, "the same words") if _have_same_numbers(claim) else None
+
+
+def _is_identifier(text: str) -> bool:
+    """Whether a text is digits in groups, such as a telephone number: people divide them differently."""
+    return _GROUPED_DIGITS.fullmatch(text.strip()) is not None and sum(map(str.isdigit, text)) >= FEWEST_DIGITS
+
+
+def _have_same_numbers(claim: ReadClaim) -> bool:
+    """Whether signs, units and separators of the numbers are the same: -1.25 is not 1.25, 3-1 is not 31."""
+    # Tokens lose signs and separators, so equal words are not enough
+    if len(claim.gold_numbers) != len(claim.prediction_numbers):
+        return False
+
+    gold_series = [series.numbers for series in claim.gold_reading.series]
+    predicted_series = [series.numbers for series in claim.prediction_reading.series]
+    if gold_series and predicted_series and gold_series != predicted_series:
+        return False
+
+    pairs = zip(claim.gold_numbers, claim.prediction_numbers, strict=True)
+    return all(same_quantity(gold, answer) and gold.bound is answer.bound for gold, answer in pairs)
