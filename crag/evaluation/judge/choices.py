@@ -16,6 +16,7 @@ _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
 )
+
 _OPPOSITES = (
     MUCH | EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
     (LITTLE | LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
@@ -23,6 +24,7 @@ _OPPOSITES = (
     - {"cheaper", "latest", "recently"},
 )
 """A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
+
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
 _BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")

@@ -1,5 +1,6 @@
 """Rules for gold answers that are whole dates: one day, a span of days, a list of days."""
 
+import datetime as dt
 import re
 
 from crag.evaluation.judge.base import ReadClaim, RuleDecision
@@ -12,29 +13,34 @@ _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a whole date or several days: the prediction must have the same, in any notation."""
+    if claim.gold_reading.day_spans:
+        return _same_days(claim)
     gold_dates = claim.gold_reading.dates
-    if claim.gold_reading.day_spans or len(gold_dates) > 1:
-        return _same_days(claim) if claim.gold_reading.day_spans else _same_list_of_days(claim)
-    rest = claim.not_asked(tokens(claim.gold_reading.undated))
+    if len(gold_dates) > 1:
+        return _same_list_of_days(claim)
     # Words beside the date can be the answer, unless the question asks for a date
-    if len(gold_dates) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
+    rest = claim.not_asked(tokens(claim.gold_reading.undated))
+    if not gold_dates or (rest and not _ASKS_DATE.search(claim.asked)):
         return None
+    (gold_date,) = gold_dates
+    return _same_day(claim, gold_date)
 
-    gold_date = min(gold_dates)
-    day = gold_date.isoformat()
+
+def _same_day(claim: ReadClaim, gold_date: dt.date) -> RuleDecision:
+    """Compares a gold answer that is one day; its year alone answers "which year?"."""
     dates = claim.prediction_reading.dates
     asked_part = _ASKS_PART.search(claim.asked)
     if not dates and asked_part:
-        # "which year?" is answered by the year of the gold date
-        part = day[:4] if asked_part["part"] == "year" else stem(f"{gold_date:%B}".lower())
+        part = gold_date.isoformat()[:4] if asked_part["part"] == "year" else stem(f"{gold_date:%B}".lower())
         is_there = part in claim.prediction_tokens
-        return is_there, f"the question asks for the {asked_part['part']} of {day}: {'' if is_there else 'not '}there"
+        place = "there" if is_there else "not there"
+        return is_there, f"the question asks for the {asked_part['part']} of {gold_date}: {place}"
 
     if not dates and not claim.prediction_numbers:
-        return False, f"the prediction holds no date, the gold answer is {day}"
+        return False, f"the prediction holds no date, the gold answer is {gold_date}"
     if gold_date in dates:
-        return True, f"the prediction holds {day}"
-    return False, f"the prediction does not hold {day}"
+        return True, f"the prediction holds {gold_date}"
+    return False, f"the prediction does not hold {gold_date}"
 
 
 def _same_days(claim: ReadClaim) -> RuleDecision | None:

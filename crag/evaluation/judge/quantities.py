@@ -1,24 +1,22 @@
-"""Rules for a number or measure, a date, and missing values."""
+"""The rule for gold answers that are a number or a measure."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import pairwise
 
+from crag.evaluation.judge.answer_numbers import find_answer_numbers, first_sentence_numbers
 from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import (
-    ORDINARY_WORDS,
     find_alternatives,
     of_asked_label,
-    other_words,
     without_earlier_levels,
 )
+from crag.evaluation.judge.gold_numbers import COUNTED, find_gold_number
+from crag.evaluation.judge.no_value import SAYS_NO_VALUE, says_none
 from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
     Bound,
-    read_quantities,
     same_bound,
     same_quantity,
 )
@@ -26,19 +24,8 @@ from crag.evaluation.judge.reading.quantities import SCALES
 from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import count_listed, stem, words
+from crag.text.matching import count_listed
 
-_MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
-_NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
-_SAYS_NO_VALUE = re.compile(
-    r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
-    r"|n't\b|(?<![\d.,])0(?![.,]?\d|\s?%)"
-)
-# "no idea" has the word "no", but does not say that there is none
-_CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
-_NOT_ONE = re.compile(r"\bnot\s(?:a\ssingle|even|so\smuch\sas)\s(?:1\b|one\b|an?\b)")
-_DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
-"""A year that only dates the answer: "none as of 2024"."""
 _ASKS_LIMIT = re.compile(
     r"""
     \b(?: minimum | maximum | max | min | limit | legal | required? | requires | need(?:s|ed)? | must | allowed
@@ -54,77 +41,18 @@ _SAYS_ABOUT_OR_OVER = re.compile(rf"\b(?:{_ABOUT}|over|more than)\b|~")
 _LARGE_STEP = 1_000
 """From here on the last written digit of a number is one of thousands or millions."""
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
-_PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
-"""What divides a sentence into parts about one year each; not the comma of "1, 204"."""
-# Four letters or more: "by 3" and "the 3" are no names
-_NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
-"""A name with a number, "ligue 1"; not the first digits of "about 1,204"."""
-_NUMBER_AND_NEXT = re.compile(
-    r"""
-    (?<![\w.,])(?P<number>\d+(?:,\d{2,3})*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)
-    # The next one or two words; "one of" counts nothing.
-    (?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))
-    """,
-    re.VERBOSE,
-)
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
-_SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
-_TITLE = re.compile(r'(?<!\d)"[^"]{1,80}"(?!\w)')
-_ASKS_COUNT = re.compile(r"\bhow many\b")
-_RANK_BEFORE = re.compile(r"(?:\b(?:number|no\.?|nr\.?)\s|#)$")
-_COUNTED = re.compile(
-    r"""
-    \bhow\ (?:
-        (?:many|much)\ (?P<noun>(?!(?:will|would|can|could|did|do|does|is|are|was|were|has|have|had)\b)[a-z]+)
-      | (?P<measure>long|far|tall|high|wide|deep|heavy|fast|old)
-    )\b
-    """,
-    re.VERBOSE,
-)
-"""What a question counts or measures."""
-_UNITS_OF = {
-    "old": frozenset(words("year month day")),
-    "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
-}
-"""The units that "how old" and "how long" ask for: a time; a time or a length."""
-_ANY_UNIT = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
-"""The units that "how far", "how heavy" and the like may ask for."""
-
-
-def no_value(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer such as "nan": the prediction must also say that there is no value."""
-    if claim.gold_reading.plain.strip(" .") not in _NO_VALUES:
-        return None
-    if _CLUELESS.search(claim.prediction_reading.plain):
-        return None  # an abstention, not the answer that there is no value
-    if _says_none(claim):
-        return True, "the gold answer is that there is none, the prediction agrees"
-    return False, "the gold answer is that there is none, the prediction names one"
-
-
-def _says_none(claim: ReadClaim) -> bool:
-    """The prediction says that there is none and adds no number to the question's, unlike "12, not 10"."""
-    text = _NOT_ONE.sub("none", claim.prediction_reading.plain)
-    if _CLUELESS.search(text) or not _SAYS_NO_VALUE.search(text):
-        return False
-
-    # "none as of 2024" adds no number, "12, not 10" does
-    new_numbers = numbers_not_in(read_quantities(_DATING_YEAR.sub(" ", text)), claim.query_numbers)
-    return all(number.value == 0 for number in new_numbers)
 
 
 def _names_single(claim: ReadClaim) -> bool:
     """Whether the prediction has no number and names the counted thing with "a": "it won an oscar"."""
-    counted = _COUNTED.search(claim.query_reading.plain)
+    counted = COUNTED.search(claim.query_reading.plain)
     if counted is None or not counted["noun"] or claim.prediction_numbers:
         return False
     thing = re.escape(counted["noun"].removesuffix("s"))
     text = claim.prediction_reading.plain
-    is_denied = _SAYS_NO_VALUE.search(text) is not None
+    is_denied = SAYS_NO_VALUE.search(text) is not None
     return not is_denied and re.search(rf"\b(?:an?|a single|only one)\s{thing}\b", text) is not None
-
-
-# --- numbers ----------------------------------------------------------------------------------------------------------
 
 
 def same_amount(claim: ReadClaim) -> RuleDecision | None:
@@ -134,7 +62,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     numbers for another year than the question's. Of several numbers, those of the first sentence with any and the last
     one count as the answer.
     """
-    gold = _find_gold_number(claim)
+    gold = find_gold_number(claim)
     if gold is None:
         return None
 
@@ -143,7 +71,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     if agreement:
         return True, agreement
 
-    candidates = without_whole(claim, _find_answer_numbers(claim, gold))
+    candidates = without_whole(claim, find_answer_numbers(claim, gold))
     candidates = without_earlier_levels(claim, of_asked_label(claim, candidates))
     if not candidates:
         return False, f"the prediction holds no number, the gold answer is {gold.value:g}"
@@ -155,7 +83,7 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
     # A year may stand anywhere; of other numbers those that a reader takes for the answer
     answers = candidates
     if not gold.year_like:
-        answers = [*_first_sentence_numbers(claim.prediction_reading.undated, candidates), candidates[-1]]
+        answers = [*first_sentence_numbers(claim.prediction_reading.undated, candidates), candidates[-1]]
     return _compare_with_answers(claim, gold, answers)
 
 
@@ -215,7 +143,7 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
         return f"the prediction holds a day of {gold.value:g}"
 
     # "she has never won" for 0
-    if gold.value == 0 and _says_none(claim):
+    if gold.value == 0 and says_none(claim):
         return "both say that there are none"
     # "It won an award" for 1
     if gold.value == 1 and _names_single(claim):
@@ -223,63 +151,6 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     if any(says_otherwise(series, [gold]) for series in claim.prediction_reading.series):
         return f"the prediction holds {gold.value:g} as a share or a duration"
     return None
-
-
-def _first_sentence_numbers(text: str, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
-    """The candidates in the first sentence that has any."""
-    for start, end in _split_spans(_SENTENCE_EDGE, text):
-        numbers = [number for number in candidates if start <= number.start < end]
-        if numbers:
-            return numbers
-    return candidates[:1]
-
-
-def _split_spans(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the parts of a text between the separators."""
-    start = 0
-    for match in separator.finditer(text):
-        yield start, match.start()
-        start = match.end()
-    yield start, len(text)
-
-
-def _find_answer_numbers(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQuantity]:
-    """The numbers of the prediction that can be its answer."""
-    # Numbers of the question are only repeated, not answered
-    candidates = numbers_not_in(claim.prediction_numbers, claim.query_numbers)
-    if any(same_quantity(gold, number) for number in claim.query_numbers):
-        # The answer is a number of the question: only numbers in names are no answers.
-        candidates = _without_numbered_names(claim)
-    if gold.year_like:
-        return candidates
-    if _ASKS_COUNT.search(claim.asked):
-        candidates = _without_ranks(claim, candidates)
-
-    # Years and ordinals only count if there is nothing else
-    counts = [number for number in candidates if not number.year_like and (gold.ordinal or not number.ordinal)]
-    return _of_asked_year(claim, counts or candidates)
-
-
-def _without_ranks(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
-    """The numbers without those of "a number 1 hit", which counts nothing."""
-    text = claim.prediction_reading.undated
-    return [number for number in candidates if not _RANK_BEFORE.search(text[: number.start])]
-
-
-def _without_numbered_names(claim: ReadClaim) -> list[AnswerQuantity]:
-    """The numbers of the prediction but those of names in the question, such as "Ligue 1", in any spelling."""
-    asked_names = [(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(claim.query_reading.plain)]
-    in_names: set[int] = set()
-    for match in _NUMBERED_NAME.finditer(claim.prediction_reading.undated):
-        for name, number in asked_names:
-            if match["number"] == number and _is_similar(match["name"], name):
-                in_names.add(match.start("number"))
-    return [number for number in claim.prediction_numbers if not in_names.intersection(range(number.start, number.end))]
-
-
-def _is_similar(first: str, second: str) -> bool:
-    # A slightly misspelt name still counts
-    return SequenceMatcher(None, first, second, autojunk=False).ratio() > 0.7
 
 
 def _describe_agreement(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> str | None:
@@ -336,71 +207,3 @@ def _nearly_equal(gold: AnswerQuantity, answer: AnswerQuantity) -> bool:
     if gold.units and answer.units and not set(gold.units) & set(answer.units):
         return False
     return abs(gold.value - answer.value) <= 0.01 * abs(gold.value)
-
-
-def _of_asked_year(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
-    """Without the numbers that the prediction gives for another year than the question's."""
-    asked_years = {number.value for number in claim.query_numbers if number.year_like}
-    if not asked_years:
-        return candidates
-
-    # "12 in 2019 and 15 in 2020": a part with another year is about that year
-    of_other_years: list[AnswerQuantity] = []
-    for start, end in _split_spans(_PART_OF_SENTENCE, claim.prediction_reading.undated):
-        numbers = [number for number in claim.prediction_numbers if start <= number.start < end]
-        years = {number.value for number in numbers if number.year_like}
-        if years and not years & asked_years:
-            of_other_years += numbers
-    return [number for number in candidates if number not in of_other_years] or candidates
-
-
-# --- the number in a gold answer --------------------------------------------------------------------------------------
-
-
-def _find_gold_number(claim: ReadClaim) -> AnswerQuantity | None:
-    """The number that the gold answer gives; None if the answer is something else."""
-    if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
-        return None
-
-    # An answer without names is its number
-    names = other_words(claim.gold_reading, claim.gold_reading.quantities) - ORDINARY_WORDS
-    if not names and (len(claim.gold_numbers) == 1 or len(find_alternatives(claim, claim.gold_numbers[0])) > 1):
-        return claim.gold_numbers[0]
-
-    counted = _find_counted(claim)
-    if counted:
-        return counted
-
-    # A sentence repeats the numbers of the question
-    new_numbers = numbers_not_in(_without_titles(claim), claim.query_numbers)
-    if not new_numbers:
-        return None
-    if claim.asks_for_number:
-        without_years = [number for number in new_numbers if not number.year_like]
-        return without_years[0] if without_years else new_numbers[0]
-
-    # A sentence that adds words too may answer by them.
-    new_names = [name for name in names if name in claim.new_in_gold]
-    return new_numbers[0] if len(new_numbers) == 1 and not new_names else None
-
-
-def _find_counted(claim: ReadClaim) -> AnswerQuantity | None:
-    """Of several numbers in the gold answer, the one beside the unit that the question asks for."""
-    question = _COUNTED.search(claim.query_reading.plain)
-    if question is None or len(claim.gold_numbers) < 2:
-        return None
-
-    units = {stem(question["noun"])} if question["noun"] else _UNITS_OF.get(question["measure"], _ANY_UNIT)
-    candidates = _without_titles(claim)
-    for match in _NUMBER_AND_NEXT.finditer(claim.gold_reading.undated):
-        numbers = [number for number in candidates if number.start <= match.start() < number.end]
-        if numbers and units.intersection(map(stem, match["next"].split())):
-            return numbers[0]
-    return None
-
-
-def _without_titles(claim: ReadClaim) -> list[AnswerQuantity]:
-    """The numbers of the gold answer without those in quoted titles, unless it has no others."""
-    titles = [match.span() for match in _TITLE.finditer(claim.gold_reading.undated)]
-    outside = [number for number in claim.gold_numbers if not any(start <= number.start < end for start, end in titles)]
-    return outside or claim.gold_numbers

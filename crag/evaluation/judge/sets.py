@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
-from crag.evaluation.judge.reading.names import name_series
+from crag.evaluation.judge.reading.name_series import name_series
 from crag.text.matching import content, count_listed, position_of, recall, split_list
 
 _AUXILIARY = r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would)"

@@ -99,11 +99,8 @@ def _has_nickname(claim: ReadClaim, nickname: str) -> bool:
     needs_article = not is_plural and not _ASKS_AMERICAN_TEAM.search(claim.asked)
     # Jazz and Heat are words too, so they need their capital, unless they are the whole answer
     is_whole = text.strip(" .").lower().removeprefix("the ") == nickname
-    written = re.escape(nickname) if is_plural or is_whole else re.escape(nickname.title())
-    pattern = (
-        rf"(?P<before>(?:[\w.'’-]{{1,40}}\s){{0,2}})(?{'i' if is_plural or is_whole else '-i'}:{written})\b(?!['’])"
-    )
-    for match in re.finditer(pattern, text):
+    written = rf"(?i:{re.escape(nickname)})" if is_plural or is_whole else re.escape(nickname.title())
+    for match in re.finditer(rf"(?P<before>(?:[\w.'’-]{{1,40}}\s){{0,2}}){written}\b(?!['’])", text):
         before = match["before"].split()
         if needs_article and before[-1:] not in (["the"], ["The"]):
             continue

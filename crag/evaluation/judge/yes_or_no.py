@@ -12,6 +12,7 @@ from crag.text.matching import content, found_in, recall, words
 SAYS_NO = re.compile(r"\b(?:not|no|never|none|cannot|neither|fail(?:s|ed)?|refuse[sd]?|yet\sto)\b|n't\b")
 """Turns a statement into its opposite."""
 _ENDS_HERE = re.compile(r"\s{0,9}(?:[,.;:!(-]|$)")
+
 _NOT_REPEATED = frozenset(words("can could will would should must may still ever yet already"))
 _PRONOUN_SUBJECT = re.compile(r"\W{0,9}(?:he|she|it|they|this|that|there|those)\b")
 _NEGATED_TOKENS = frozenset(

@@ -4,8 +4,9 @@ import pytest
 
 from crag.evaluation.judge.reading import plain_text, read_answer, same_quantity
 from crag.evaluation.judge.reading.denial import without_denied
-from crag.evaluation.judge.reading.names import name_series, signed_names
+from crag.evaluation.judge.reading.name_series import name_series
 from crag.evaluation.judge.reading.polarity import read_polarity
+from crag.evaluation.judge.reading.signed_names import signed_names
 
 
 @pytest.mark.parametrize(

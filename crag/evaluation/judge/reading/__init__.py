@@ -4,13 +4,13 @@
 |---|---|---|---|
 | yes or no | "Certainly not.", "He did.", "That is correct." | `polarity` | the same polarity |
 | what is denied | "not X but Y", "X did not found it", "neither X nor Y" | `denial` | left out of the prediction |
-| signs of names | C++, B-, "C sharp" | `names` | a name with another sign is another name |
-| head of a phrase | "the daughter of X", "X's team", "30 km from X" | `names` | X is not named by a complement |
+| signs of names | C++, B-, "C sharp" | `signed_names` | a name with another sign is another name |
+| head of a phrase | "the daughter of X", "X's team", "30 km from X" | `relatives` | X is not named by a complement |
 | quantity | `-$1.25`, "a loss of 3 %", 5 ft 11 in, 450 BC, ₹5 crore | `quantities`, `units` | value, sign, unit, era |
-| bound | "over 4,000", "7 or more", "before 1990" | `quantities` | the same direction |
+| bound | "over 4,000", "7 or more", "before 1990" | `beside_quantities` | the same direction |
 | spelled number | "one hundred and twenty", 2½, "half a million" | `spelled` | as the quantity in digits |
 | several numbers | 3-1, 5:3, 7/2, 10 to 12, 2021-22 | `series` | all numbers in order |
-| time of day | 7:30 pm, 19:30, "half past seven" | `series` | the same minute |
+| time of day | 7:30 pm, 19:30, "half past seven" | `clocks` | the same minute |
 | several days | July 4-6, 1939 | `crag.text.matching` | the first and the last day |
 | whole date | 4 July 1939 | `crag.text.matching` | the same day |
 | anything else | a name, a phrase, a list | `crag.text.matching` | as words |
@@ -21,18 +21,18 @@ What cannot be read as one of the first kinds is compared as words.
 import datetime as dt
 import functools
 
-from crag.evaluation.judge.reading.quantities import AnswerQuantity as AnswerQuantity
-from crag.evaluation.judge.reading.quantities import Bound as Bound
-from crag.evaluation.judge.reading.quantities import read_direction as read_direction
+from crag.evaluation.judge.reading.answer_quantity import AnswerQuantity as AnswerQuantity
+from crag.evaluation.judge.reading.answer_quantity import Bound as Bound
+from crag.evaluation.judge.reading.beside_quantities import read_direction as read_direction
+from crag.evaluation.judge.reading.clocks import Clock as Clock
+from crag.evaluation.judge.reading.clocks import read_clocks as read_clocks
+from crag.evaluation.judge.reading.clocks import same_clock as same_clock
 from crag.evaluation.judge.reading.quantities import read_quantities as read_quantities
 from crag.evaluation.judge.reading.same_quantities import same_bound as same_bound
 from crag.evaluation.judge.reading.same_quantities import same_quantity as same_quantity
-from crag.evaluation.judge.reading.series import Clock as Clock
 from crag.evaluation.judge.reading.series import Series as Series
 from crag.evaluation.judge.reading.series import numbers_in_order as numbers_in_order
-from crag.evaluation.judge.reading.series import read_clocks as read_clocks
 from crag.evaluation.judge.reading.series import read_series as read_series
-from crag.evaluation.judge.reading.series import same_clock as same_clock
 from crag.evaluation.judge.reading.series import same_series as same_series
 from crag.evaluation.judge.reading.spelled import plain_text as plain_text
 from crag.text.matching import DaySpan, read_dates, read_day_spans, read_listed_days, tokens, without_dates

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
-from crag.evaluation.judge.reading.quantities import AnswerQuantity, Bound
+from crag.evaluation.judge.reading.answer_quantity import AnswerQuantity, Bound
 from crag.evaluation.judge.reading.units import in_base_unit, is_money
 from crag.text.matching import Unit
 

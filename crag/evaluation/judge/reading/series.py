@@ -1,7 +1,7 @@
-"""Several numbers in an order that means something: scores, records, ratios, odds, ranges, seasons, times of day."""
+"""Several numbers in an order that means something: scores, records, ratios, odds, ranges, seasons."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _BC = r"b\.?c\.?e?\b"
@@ -31,35 +31,6 @@ _ERA = re.compile(rf"(?<=[\s\d]){_BC}")
 _DIGITS = re.compile(_NUMBER)
 # One group for signs, one for words; see how `read_series` tells them apart
 _SEPARATOR = re.compile(r"\s?([-:/x×])\s?|\s(to|out of|in|by|until)\s")
-
-_CLOCK = re.compile(
-    r"""
-    (?<![\w.,:/-])
-    (?: (?P<noon>noon|midday) | (?P<midnight>midnight)
-      | (?: (?P<half>half\spast)
-          | (?P<told_minutes>quarter|5|10|20|25) (?:\sminutes)? \s (?P<side>past|to) )
-        \s(?P<told_hour>\d{1,2})
-      | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
-    )
-    (?P<oclock>\s?o'?clock)?
-    (?:
-        \s?(?P<half_day>[ap]\.?m\b)
-      | \s(?P<early>in\sthe\smorning)
-      | \s(?P<late>in\sthe\s(?:afternoon|evening)|at\snight)
-    )?
-    (?: \.?\s?\(?(?P<zone>[ecmp][sd]?t|utc|gmt|bst|cest|cet)\b\)?
-      | \.?\s\(?(?P<named_zone>eastern|central|mountain|pacific)(?P<named_kind>\sstandard|\sdaylight)?\stime\b\)?
-    )?
-    """,
-    re.VERBOSE,
-)
-_ZONE_HOURS = {
-    "e": -5, "c": -6, "m": -7, "p": -8,
-    "utc": 0, "gmt": 0, "bst": 1, "cet": 1, "cest": 2,
-}  # fmt: skip
-"""Standard time of the American zones by their first letter, and whole names of others."""
-# Minutes
-_HALF_DAY = 12 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +82,10 @@ def read_series(text: str) -> list[Series]:
     """
     series: list[Series] = []
     for match in _SERIES.finditer(text):
-        digits = _DIGITS.findall(match[0])
-        # Mixed separators, "3-1/2", are no fraction and no duration
-        separators = {sign or "-" for sign, _ in _SEPARATOR.findall(match["rest"])}
-        separator = separators.pop() if len(separators) == 1 else "-"
-        # "3 in 5" and "3 out of 5" are fractions
-        if " out of " in match["rest"] or " in " in match["rest"]:
-            separator = "/"
-        numbers = _read_numbers(digits)
+        numbers = _read_numbers(_DIGITS.findall(match[0]))
+        separator = _read_separator(match["rest"])
         is_bc = bool(_ERA.search(match[0]))
-        series.append(
-            Series(
-                numbers,
-                separator,
-                is_bc=is_bc,
-                start=match.start(),
-                end=match.end(),
-            )
-        )
+        series.append(Series(numbers, separator, is_bc=is_bc, start=match.start(), end=match.end()))
 
     # "And" and "for" alone join no series: "2-1 for 3 days"
     for pattern in (_BETWEEN, _IN_EXCHANGE):
@@ -140,6 +97,15 @@ def read_series(text: str) -> list[Series]:
     return sorted(series, key=lambda item: item.start)
 
 
+def _read_separator(rest: str) -> str:
+    """What separates the numbers of a series. Mixed separators, "3-1/2", make no fraction and no duration: "-"."""
+    # "3 in 5" and "3 out of 5" are fractions
+    if " out of " in rest or " in " in rest:
+        return "/"
+    separators = {sign or "-" for sign, _ in _SEPARATOR.findall(rest)}
+    return separators.pop() if len(separators) == 1 else "-"
+
+
 def _read_numbers(digits: list[str]) -> tuple[float, ...]:
     """The numbers; the second of two years may be short: 1999-00 is 1999-2000."""
     numbers = [float(number.replace(",", "")) for number in digits]
@@ -149,107 +115,6 @@ def _read_numbers(digits: list[str]) -> tuple[float, ...]:
         century = numbers[0] // 100 * 100
         numbers[1] += century if numbers[1] > numbers[0] % 100 else century + 100
     return tuple(numbers)
-
-
-# --- times of day -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """A time of day in minutes after midnight; `is_sure` if it cannot be the other half of the day.
-
-    `zone_hours` are the possible distances of its zone from UTC, none if it names no zone: ``ET`` is EST or EDT.
-    """
-
-    minutes: int
-    is_sure: bool
-    zone_hours: frozenset[int] = frozenset()
-    start: int = 0
-    end: int = 0
-
-
-def read_clocks(text: str) -> list[Clock]:
-    """The times of day in a text from `plain_text`.
-
-    >>> [(clock.minutes, clock.is_sure) for clock in read_clocks("half past 7 or 7:30 p.m.")]
-    [(450, False), (1170, True)]
-    """
-    clocks = [_read_clock(match) for match in _CLOCK.finditer(text)]
-    return [clock for clock in clocks if clock is not None]
-
-
-def _read_clock(match: re.Match[str]) -> Clock | None:
-    if match["noon"] or match["midnight"]:
-        minutes = _HALF_DAY if match["noon"] else 0
-        return Clock(minutes, is_sure=True, zone_hours=_read_zone(match), start=match.start(), end=match.end())
-
-    # "half past 7" needs no other sign that it is a time
-    is_told = match["told_hour"] is not None
-    half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")
-    if not (is_told or match["minute"] or match["oclock"] or half_day):
-        return None  # only a number
-
-    if match["sign"] == "." and not half_day:
-        return None  # a decimal number
-
-    hour = int(match["told_hour"] or match["hour"])
-    minute = int(match["minute"] or 0)
-    if match["half"]:
-        minute = 30
-    elif match["told_minutes"]:
-        told_minutes = 15 if match["told_minutes"] == "quarter" else int(match["told_minutes"])
-        # A quarter to eight is 8:00 minus 15
-        minute = told_minutes if match["side"] == "past" else -told_minutes
-
-    # "19 pm" is a misread number
-    if hour > 24 or (half_day and not 1 <= hour <= 12):
-        return None
-
-    minutes = 60 * hour + minute
-    if half_day:
-        is_afternoon = half_day.startswith("p")
-        # 12 am is midnight, 12 pm is noon
-        minutes = 60 * (hour % 12) + minute + (_HALF_DAY if is_afternoon else 0)
-
-    # 7:30 may be morning or evening, 19:30 and 0:30 may not
-    is_sure = bool(half_day) or hour > 12 or hour == 0
-    # 24:00 and a quarter to midnight wrap around
-    return Clock(minutes % (2 * _HALF_DAY), is_sure, _read_zone(match), match.start(), match.end())
-
-
-def _read_zone(match: re.Match[str]) -> frozenset[int]:
-    """The hours that the zone's time can be ahead of UTC."""
-    name = match["zone"] or ""
-    if name in _ZONE_HOURS:
-        return frozenset({_ZONE_HOURS[name]})
-
-    initial = name[:1] or (match["named_zone"] or "")[:1]
-    if not initial:
-        return frozenset()
-    standard = _ZONE_HOURS[initial]
-    kind = name[1:2] or (match["named_kind"] or "").strip()[:1]
-    if kind == "s":
-        return frozenset({standard})
-    return frozenset({standard + 1} if kind == "d" else {standard, standard + 1})
-
-
-def same_clock(gold: Clock, answer: Clock) -> bool:
-    """Whether two times of day are the same; 7:30 fits 7:30 pm and 19:30, and 10:30 am EST is 7:30 am PST.
-
-    >>> same_clock(*read_clocks("7:30 pm, 19:30"))
-    True
-    """
-    if gold.zone_hours and answer.zone_hours and not gold.zone_hours & answer.zone_hours:
-        ahead = min(answer.zone_hours) - min(gold.zone_hours)
-        answer = replace(answer, minutes=(answer.minutes - 60 * ahead) % (2 * _HALF_DAY))
-
-    # If one leaves the half of the day open, the hour on the dial decides
-    if gold.is_sure and answer.is_sure:
-        return gold.minutes == answer.minutes
-    return gold.minutes % _HALF_DAY == answer.minutes % _HALF_DAY
-
-
-# --- comparing --------------------------------------------------------------------------------------------------------
 
 
 def same_series(gold: Series, answer: Series) -> bool:
