@@ -97,6 +97,13 @@ class _Outcome(NamedTuple):
     withheld: Verdict | None
     final: Verdict
 
+    @property
+    def change(self) -> float | None:
+        """By how much the gate changed the question's value; None if one of the verdicts has none."""
+        if self.withheld is None or self.withheld not in VALUE or self.final not in VALUE:
+            return None
+        return VALUE[self.final] - VALUE[self.withheld]
+
 
 def _gate_effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     # Questions on which the gate closed, and the number of scored ones that it did not touch.
@@ -110,36 +117,26 @@ def _gate_effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, A
         elif final in VALUE:
             untouched += 1
 
-    # What the gate changed, where both verdicts have a value.
-    changes: list[float] = []
-    right_lost = 0
-    wrong_saved = 0
-    for withheld, final in outcomes:
-        if withheld is None or withheld not in VALUE or final not in VALUE:
-            continue
-        changes.append(VALUE[final] - VALUE[withheld])
-        right_lost += withheld is Verdict.CORRECT and final is not Verdict.CORRECT
-        wrong_saved += withheld is Verdict.INCORRECT and final is not Verdict.INCORRECT
-
+    known = [outcome for outcome in outcomes if outcome.change is not None]
     # An untouched question is a change of 0: the effect is on the score of the whole run.
-    questions = len(changes) + untouched
-    score_effect: float | None = None
-    interval: list[float] | None = None
-    if changes:
-        score_effect = sum(changes) / questions
-        interval = list(bootstrap_interval(changes + [0.0] * untouched))
+    changes = [outcome.change or 0.0 for outcome in known] + [0.0] * untouched
 
     withheld_verdicts = [outcome.withheld for outcome in outcomes]
     return {
         "fired": len(outcomes),
-        "right_lost": right_lost,
-        "wrong_saved": wrong_saved,
+        "right_lost": _count_undone(known, Verdict.CORRECT),
+        "wrong_saved": _count_undone(known, Verdict.INCORRECT),
         "missing": withheld_verdicts.count(Verdict.MISSING),
         "unknown": withheld_verdicts.count(None),
-        "questions": questions,
-        "score_effect": score_effect,
-        "ci": interval,
+        "questions": len(changes),
+        "score_effect": sum(changes) / len(changes) if known else None,
+        "ci": list(bootstrap_interval(changes)) if known else None,
     }
+
+
+def _count_undone(outcomes: Sequence[_Outcome], verdict: Verdict) -> int:
+    """How many withheld answers had the verdict, and the final answers have not."""
+    return sum(outcome.withheld is verdict and outcome.final is not verdict for outcome in outcomes)
 
 
 def _first_verdict(firings: Sequence[Firing]) -> Verdict | None:
