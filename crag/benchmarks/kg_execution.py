@@ -11,8 +11,9 @@ from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record
 from crag.core.progress import batches_with_progress
 from crag.core.queries import parse_query_time
-from crag.evaluation.datasets import read_records, with_query_time
+from crag.evaluation.datasets import read_records
 from crag.evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
+from crag.evaluation.question_fields import with_query_time
 from crag.graph.client import KgClient
 from crag.graph.conditions import as_number
 from crag.graph.derive import JUST_THE_VALUE, CallResults, answer_from_values

@@ -38,8 +38,9 @@ from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
-from crag.evaluation.datasets import is_question_file, read_records, with_query_time
+from crag.evaluation.datasets import is_question_file, read_records
 from crag.evaluation.graph_server import mock_graph
+from crag.evaluation.question_fields import with_query_time
 from crag.graph import graph_address
 
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")

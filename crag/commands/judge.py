@@ -24,7 +24,7 @@ from crag.commands.judged_files import (
 )
 from crag.core.csv_files import misspelt_names
 from crag.core.files import DatasetError, Record, check_target, json_line, shorten_repr
-from crag.evaluation.datasets import CORRECTIONS, GOLD_FIELDS, alternative_answers, read_records
+from crag.evaluation.datasets import CORRECTIONS, GOLD_FIELDS, read_records
 from crag.evaluation.judge import (
     Claim,
     Judge,
@@ -38,6 +38,7 @@ from crag.evaluation.judge import (
     no_verdict_line,
 )
 from crag.evaluation.metrics import compute_metrics, single_value_fields
+from crag.evaluation.question_fields import alternative_answers
 from crag.evaluation.rejudge import (
     verdicts_of,
 )

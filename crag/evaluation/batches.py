@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crag.core.queries import format_query_time
-from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
+from crag.evaluation.question_fields import LABEL_FIELDS, PAGE_FIELDS
 
 SECONDS_PER_QUERY = 30.0
 """The evaluator's limit since 2024-04-24; a batch of n gets n times that."""

@@ -12,7 +12,8 @@ from crag.answering import Answerer
 from crag.core.contracts import I_DONT_KNOW, Query
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import load_language_model
-from crag.evaluation.datasets import read_records, with_query_time
+from crag.evaluation.datasets import read_records
+from crag.evaluation.question_fields import with_query_time
 from crag.evaluation.split import Split
 from crag.graph.writing import ExampleChoice, Neighbourhood, write_completion, write_prompt
 from crag.settings import KgWriterSettings, Settings

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crag.evaluation.batches import evaluator_batch, gold_answers, in_batches
-from crag.evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
+from crag.evaluation.question_fields import LABEL_FIELDS, PAGE_FIELDS
 
 SECRET = "never to be seen"
 

@@ -18,7 +18,8 @@ from crag.commands.command_line import (
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, append_rows, write_rows
 from crag.core.progress import batches_with_progress
-from crag.evaluation.datasets import read_records, with_query_time
+from crag.evaluation.datasets import read_records
+from crag.evaluation.question_fields import with_query_time
 from crag.graph.language import render
 from crag.graph.writing import CallRequest, WrittenCalls
 from crag.settings import load_settings

@@ -9,8 +9,8 @@ from crag.core.contracts import I_DONT_KNOW
 from crag.core.deadline import Deadline
 from crag.core.queries import parse_query_time
 from crag.evaluation.batches import gold_answers
-from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
+from crag.evaluation.question_fields import LABEL_FIELDS
 from crag.graph.derive import CallResults, answer_from_values
 from crag.graph.executor import Executor, ProgramResult, Task
 from crag.graph.language import Program, parse, render

@@ -6,7 +6,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from crag.core.files import DatasetError, Record, shorten_repr
-from crag.evaluation.datasets import alternative_answers, read_records, with_query_time
+from crag.evaluation.datasets import read_records
+from crag.evaluation.question_fields import alternative_answers, with_query_time
 from crag.evaluation.split import Split
 from crag.graph.language import KgQueryError, Program, parse, render
 from crag.graph.schema import Domain

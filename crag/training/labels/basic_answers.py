@@ -17,8 +17,8 @@ from crag.answering.reasoned import END_MARK, read_reasoned
 from crag.core.contracts import GRAPH, I_DONT_KNOW, INVALID_QUESTION, WEB
 from crag.core.files import UserError
 from crag.engines.llm import Message
-from crag.evaluation.datasets import LABEL_FIELDS
 from crag.evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from crag.evaluation.question_fields import LABEL_FIELDS
 from crag.evaluation.split import Split
 from crag.text.matching import position_of, tokens
 from crag.training.calibrate.questions import FinishedQuestion, read_finished_questions
