@@ -254,7 +254,7 @@ def test_nothing_is_paid_for_what_cannot_be_done(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crag.commands.judge.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    monkeypatch.setattr("crag.commands.judge_file.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
     if rows is not None:
         (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     assert main(["--in", str(tmp_path / "in.jsonl"), *arguments]) == 2
