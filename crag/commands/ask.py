@@ -5,7 +5,6 @@ Without a question it reads questions from the terminal until the input ends.
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +12,11 @@ from contextlib import ExitStack
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from crag.asking.asker import Asker, CitedAnswer
 from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
 from crag.commands.ask_explanation import explain
+from crag.commands.ask_questions import GivenQuestion, is_question, read_questions, take_question, typed_questions
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
@@ -32,27 +31,11 @@ from crag.commands.command_line import (
     whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
-from crag.core.files import DatasetError, UserError, shorten_repr
 from crag.core.log_lines import one_line_warnings
-from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
-from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
-from crag.evaluation.datasets import is_question_file, read_records
 from crag.evaluation.graph_server import mock_graph
-from crag.evaluation.question_fields import with_query_time
 from crag.graph import graph_address
-
-_SUFFIX = re.compile(r"\.\w{1,5}\Z")
-"""The end of a file's name."""
-
-
-class GivenQuestion(NamedTuple):
-    """A question, and the time and the name that its file gives it, if any."""
-
-    text: str
-    time: str | None = None
-    interaction_id: str | None = None
 
 
 @command()
@@ -64,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     options = _parse(words)
-    questions = _questions(options)
+    questions = read_questions(options)
     printed: list[PrintedAnswer] = []
     try:
         with stopped_in_order():
@@ -80,22 +63,10 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
     """Load what is needed, ask the questions and print the answers; notes in `printed` what became of each."""
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
-        # An address of the command line wins over that of the environment
-        graph = graph_address(options.kg_url)
-        needs_our_graph = not (options.pages or graph)
-        # Said only to a user who did not ask for it
-        if needs_our_graph and options.mock_kg is None:
-            say("no page and no graph is given: asking the small graph that is shipped")
-
-        if options.mock_kg is not None or needs_our_graph:
-            options.kg_url = _start_graph(stack, options.mock_kg or "")
-        elif graph:
-            warn_of_silent_graph(graph)
-
         asker = stack.enter_context(
             Asker(
                 options.preset,
-                kg_url=options.kg_url,
+                kg_url=_choose_graph(options, stack),
                 changes=options.set,
                 threshold=options.threshold,
                 index=not options.no_index,
@@ -106,20 +77,48 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
         say(f"loading the models of preset {asker.settings.name} ...")
         asker.warm_up()
 
-        if not questions:
-            for text in _typed_questions():
-                question = GivenQuestion(text)
-                for answer in _answers(asker, [question], options):
-                    _print(question, answer, options, printed, several=True)
-            return
+        if questions:
+            _answer_given(asker, questions, options, printed)
+        else:
+            _answer_typed(asker, options, printed)
 
-        earlier = options.start - 1
-        several = earlier + len(questions) > 1
-        mode = options.progress if several else ProgressMode.NONE
-        with Progress(earlier + len(questions), earlier, mode=mode) as progress:
-            for question, answer in zip(questions, _answers(asker, questions, options), strict=True):
-                _print(question, answer, options, printed, several=several)
-                progress.update(1)
+
+def _choose_graph(options: argparse.Namespace, stack: ExitStack) -> str | None:
+    """The address of the graph for `Asker`; None if the environment names it, or only pages are asked."""
+    # An address of the command line wins over that of the environment
+    address = graph_address(options.kg_url)
+    needs_our_graph = not (options.pages or address)
+    # Said only to a user who did not ask for it
+    if needs_our_graph and options.mock_kg is None:
+        say("no page and no graph is given: asking the small graph that is shipped")
+
+    if options.mock_kg is not None or needs_our_graph:
+        return _start_graph(stack, options.mock_kg or "")
+    if address:
+        warn_of_silent_graph(address)
+    kg_url: str | None = options.kg_url
+    return kg_url
+
+
+def _answer_typed(asker: Asker, options: argparse.Namespace, printed: list[PrintedAnswer]) -> None:
+    """Answer questions as they are typed, until the input ends."""
+    for text in typed_questions():
+        question = GivenQuestion(text)
+        for answer in _answers(asker, [question], options):
+            _print(question, answer, options, printed, several=True)
+
+
+def _answer_given(
+    asker: Asker, questions: Sequence[GivenQuestion], options: argparse.Namespace, printed: list[PrintedAnswer]
+) -> None:
+    """Answer the questions of the command line or of its file, with the progress of the whole file."""
+    earlier = options.start - 1
+    several = earlier + len(questions) > 1
+    mode = options.progress if several else ProgressMode.NONE
+    with Progress(earlier + len(questions), earlier, mode=mode) as progress:
+        for question, answer in zip(questions, _answers(asker, questions, options), strict=True):
+            _print(question, answer, options, printed, several=several)
+            progress.update(1)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -139,9 +138,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     options = parser.parse_args(arguments)
     if options.question is None and not options.file:
-        options.question = _take_question(options.pages)
+        options.question = take_question(options.pages)
         # `--mock-kg "who?"`: the option takes a folder or nothing, and so the word behind it
-        if options.question is None and options.mock_kg and _is_question(options.mock_kg):
+        if options.question is None and options.mock_kg and is_question(options.mock_kg):
             options.question, options.mock_kg = options.mock_kg, ""
     if options.question is not None and options.file:
         parser.error("give a question or --file, not both")
@@ -206,87 +205,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the answer and its trace as JSON; several: one per line",
     )
-
-
-def _take_question(places: list[str]) -> str | None:
-    """The question behind the places of --pages, which takes all words that follow it: ``--pages *.html "who?"``.
-
-    An empty word is a question too, of which `_questions` complains.
-    """
-    if len(places) < 2:
-        return None
-    final_word = places[-1].strip()
-    return places.pop() if not final_word or _is_question(final_word) else None
-
-
-def _is_question(word: str) -> bool:
-    """Whether a word is neither a file nor an address, and ends with a question mark or has a blank.
-
-    A misspelt path is no question.
-    """
-    if word.startswith(("http://", "https://")) or expand_home(word).exists():
-        return False
-    looks_like_path = bool(_SUFFIX.search(word)) or "/" in word
-    return word.endswith("?") or (" " in word and not looks_like_path)
-
-
-def _questions(options: argparse.Namespace) -> list[GivenQuestion]:
-    """The questions of the command line or of its file; none: they are typed later. Raises UserError: an empty one."""
-    if options.question is not None:
-        if not options.question.strip():
-            raise UserError("the question is empty")
-        return [GivenQuestion(options.question)]
-
-    if options.file:
-        read = _read_records if is_question_file(options.file) else _read_lines
-        questions = read(options.file)
-        if not questions:
-            raise UserError(f"--file {options.file}: no question found")
-        if options.start > len(questions):
-            raise UserError(f"--start {options.start}: {options.file} has {len(questions)} questions")
-        return questions[options.start - 1 :]
-    return []
-
-
-def _read_records(path: Path) -> list[GivenQuestion]:
-    """The questions of a file with fields. Raises DatasetError: it cannot be read, or a row has no question."""
-    questions: list[GivenQuestion] = []
-    for record in map(with_query_time, read_records(path)):
-        text = record.data.get("query")
-        if not isinstance(text, str) or not text.strip():
-            found = shorten_repr(text) if text else "nothing"
-            raise DatasetError(f'{record.place}, field "query": expected a question, found {found}')
-
-        time = record.data.get("query_time") or None
-        name = record.data.get("interaction_id")
-        questions.append(
-            GivenQuestion(
-                text.strip(),
-                time if isinstance(time, str) else None,
-                None if name in (None, "") else str(name),
-            )
-        )
-    return questions
-
-
-def _read_lines(path: Path) -> list[GivenQuestion]:
-    """The lines of a file that are not blank. Raises UserError: it cannot be read, or is not UTF-8."""
-    try:
-        with path.open(encoding=ENCODING, errors=ERRORS) as file:
-            return [GivenQuestion(line.strip()) for line in utf8_lines(file, path) if line.strip()]
-    except OSError as error:
-        raise UserError(f"--file {path}: cannot be read: {error.strerror}") from None
-
-
-def _typed_questions() -> Iterator[str]:
-    """The lines of standard input that are not blank, until it ends."""
-    # On standard error: standard output has only the answers
-    prompt = "question> " if sys.stdin.isatty() else ""
-    sys.stderr.write(prompt)
-    for line in sys.stdin:
-        if line.strip():
-            yield line.strip()
-        sys.stderr.write(prompt)
 
 
 def _start_graph(stack: ExitStack, folder: str) -> str:
