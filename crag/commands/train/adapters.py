@@ -22,17 +22,13 @@ preset's own model, or the interpreter that runs the base model: SERVING=.venv-g
 """
 
 import argparse
-import json
-import os
-import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from crag.commands.command_line import argument_type, command, override, parser_of, say
+from crag.commands.train.adapter_recipe import RECIPES, STEP, is_finished, parse_variable, recipe_variables
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY
 from crag.settings import Settings, inherited_changes, load_settings
@@ -42,24 +38,10 @@ from crag.training.adapters import (
     PRESETS_BY_CONFIG,
     READS_PAGES,
     REFUSALS,
-    WRITER_FOLDS,
-    adapters_not_yet_made,
     check_trainable,
-    extended_files,
     find_untrainable,
-    longest_example,
-    served_folder,
 )
-from crag.training.files import CARD_FILE
 from crag.weights.manifest import locate
-from crag.weights.preset_files import preset_file
-
-RECIPES = "crag/training/recipes.mk"
-_VARIABLE = re.compile(r"\b[A-Z][A-Z_]+\b")
-_STEP = re.compile(r"^echo 'step: (.+)'\n", re.MULTILINE)
-"""The line of a dry run that names the step whose commands follow."""
-_CARD_KEYS = ("hold_out", "max_steps")
-"""Settings of an adapter's run card that are variables of the recipe, in capitals."""
 
 
 @command()
@@ -73,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # With those of the environment, which some steps would read and others not
     options.set = [*CHANGES_BY_CONFIG[options.config], *inherited_changes(), *options.set]
     settings = load_settings(preset, options.set)
-    variables = {name: str(value) for name, value in _variables(options, preset, settings).items()}
+    variables = recipe_variables(options, preset, settings)
     # Those of the user come last and win
-    variables |= dict(_parse_variable(text) for text in options.variables)
+    variables |= dict(parse_variable(text) for text in options.variables)
     _check(options, settings, variables)
 
     make = ["make", "-f", RECIPES, options.name]
@@ -85,12 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(rehearsal.stderr)
         return rehearsal.returncode
 
-    steps = _STEP.findall(rehearsal.stdout)
-    if _is_finished(variables, steps):
+    # Rehearsed first, as `make -n` tells what is left
+    steps = STEP.findall(rehearsal.stdout)
+    if is_finished(variables, steps):
         print(f"nothing is left to do: {variables['OUT']} holds the adapter; OVERWRITE=--overwrite tunes it again")
         return 0
     if options.dry_run:
-        print(_STEP.sub("", rehearsal.stdout), end="")
+        print(STEP.sub("", rehearsal.stdout), end="")
     print(_list_steps(steps), flush=True)
     if options.dry_run:
         return 0
@@ -103,63 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return returncode
 
 
-def _parse_variable(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name.isidentifier() and equals):
-        raise UserError(f"{text!r} is not VARIABLE=VALUE such as LIMIT=8")
-    # make would take any name, and train for a day what was meant as a trial
-    variables = _VARIABLE.findall((REPOSITORY / RECIPES).read_text(encoding="utf-8"))
-    if name not in variables:
-        similar = get_close_matches(name, variables, n=1)
-        hint = f"; did you mean {similar[0]}?" if similar else ""
-        raise UserError(f"{text}: {RECIPES} has no variable {name}{hint}")
-    return name, value
-
-
 def _list_steps(steps: Sequence[str]) -> str:
     """The steps that are left, in their order, numbered."""
     lines = [f"{number:>3}. {step}" for number, step in enumerate(steps, start=1)]
     return "\n".join(["steps that are left:", *lines])
-
-
-def _is_finished(variables: Mapping[str, str], steps: Sequence[str]) -> bool:
-    """Whether the adapter is there, and made as it is asked for now.
-
-    Raises UserError: it is there, but its rows are to be made again, or it held out other rows. This is said before
-    the hours of work, not when the adapter is in the way after them.
-    """
-    # make takes what the command line lacks from the environment
-    variables_of_make = os.environ | variables
-    card = Path(variables["OUT"]) / CARD_FILE
-    if variables_of_make.get("OVERWRITE") or not card.is_file():
-        return False
-
-    made_with = _read_card_settings(card)
-
-    def differs(key: str) -> bool:
-        return str(made_with.get(key) or "") != variables_of_make.get(key.upper(), "")
-
-    differing = list(filter(differs, _CARD_KEYS))
-    # The tuning itself is always among the steps
-    if len(steps) == 1 and not differing:
-        return True
-
-    reason = f"and {len(steps) - 1} steps before it have to be done again"
-    if differing:
-        key = differing[0]
-        reason = f"made with {key.upper()}={made_with.get(key) or ''}"
-    raise UserError(
-        f"{variables['OUT']} holds a finished adapter, {reason}: OVERWRITE=--overwrite replaces it, --out names "
-        "another folder"
-    )
-
-
-def _read_card_settings(card: Path) -> Mapping[str, object]:
-    try:
-        settings: Mapping[str, object] = json.loads(card.read_text(encoding="utf-8"))["settings"]
-    except (ValueError, KeyError, TypeError):
-        raise UserError(f"{card}: no run card of an adapter: OVERWRITE=--overwrite replaces the folder") from None
-    return settings
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -292,50 +222,3 @@ def _check_folds(settings: Settings, variables: Mapping[str, str]) -> None:
             f"questions. First: crag train adapters kg_writer --base-preset {settings.name} --questions FILE (or "
             "WRITER_WORK=DIR, its --work; FOLDS=1: the preset's own writer)"
         )
-
-
-def _variables(options: argparse.Namespace, preset: str, settings: Settings) -> dict[str, object]:
-    """The variables of recipes.mk that the options decide."""
-    served = served_folder(settings, options.name)
-    # Presets that serve the same adapters share the work on them
-    work_of_all = REPOSITORY / "results/training" / served.parent.name
-    work = options.work or work_of_all / options.name
-    out = options.out or served
-    # make watches the files, so that a changed preset runs the steps again
-    preset_path = preset_file(preset).resolve()
-
-    # A writer that reads no examples learns from them instead; its folds leave out templates, not names
-    graph = settings.knowledge_graph
-    is_question_form = graph is not None and graph.writer.form == "question"
-    writer = graph.writer.adapter if graph is not None else None
-
-    is_on_cpu = settings.device == "cpu" or settings.language_model.engine == "openvino"
-    removed: list[str] = []
-    for adapter in adapters_not_yet_made(settings, options.name):
-        removed += ["--set", f"language_model.adapters.{adapter}=none"]
-    sets: list[str] = []
-    for line in options.set:
-        sets += ["--set", line]
-
-    return {
-        "PYTHON": sys.executable,
-        "CONFIG": options.config,
-        "DEVICE": "cpu" if is_on_cpu else "cuda",
-        # make would expand a single dollar sign
-        "SETS": shlex.join(sets).replace("$", "$$"),
-        "WITHOUT": shlex.join(removed),
-        "BASE": getattr(settings.language_model, "model", None),
-        "PRESET": preset_path,
-        "EXTENDS": " ".join(map(str, extended_files(preset_path))),
-        "QUESTIONS": " ".join(str(path.resolve()) for path in options.questions),
-        "PAIRS": "--bank --group-by calls" if is_question_form else "",
-        "GRAPH": options.graph.resolve() if options.graph else "",
-        "PAGES": " ".join(str(path.resolve()) for path in options.pages),
-        "WRITER": writer or "",
-        "WRITER_WORK": work_of_all / "kg_writer",
-        # Without tuning no writer knows a question
-        "FOLDS": WRITER_FOLDS if writer else 1,
-        "LENGTH": f"--set max_tokens={longest_example(settings, options.config, options.name)}",
-        "WORK": work.resolve(),
-        "OUT": out.resolve(),
-    }

@@ -15,15 +15,11 @@ field `calls` of a row, and run the same command with --resume. They are kept if
 """
 
 import argparse
-import hashlib
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -38,12 +34,11 @@ from crag.commands.command_line import (
     server,
     whole_number,
 )
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
-from crag.core.files import DatasetError, UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
+from crag.commands.train.questions_to_label import QuestionsToLabel, Row, label_key, read_questions, write_rejected
+from crag.core.files import UserError, append_rows, lock_folder, read_growing, write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
-from crag.evaluation.datasets import read_rows
 from crag.evaluation.judge import Judge, add_judge_arguments, judge_from
 from crag.evaluation.signature import settings_hash
 from crag.evaluation.split import Split
@@ -52,23 +47,7 @@ from crag.mock_api import GraphError
 from crag.settings import KgWriterSettings, LanguageModelSettings, OpenAIEngine, Settings, load_settings
 from crag.training.api_pairs.graph import add_graph_argument, executor_of, find_graph, graph_files
 from crag.training.api_pairs.label import JOURNAL, OUTCOMES, REJECTED, Labeller
-from crag.training.api_pairs.pairs import pair_of
 from crag.training.files import RunCard, count_table, file_hash
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class QuestionsToLabel:
-    """The questions of a run: those whose answer graph values can give.
-
-    `rows` are by key: the question and all that can change its label. `left_out` counts the other questions by reason;
-    `corrected` has the rows for which a person wrote calls, by their questions.
-    """
-
-    rows: Mapping[str, Row]
-    left_out: Counter[str]
-    corrected: Mapping[str, Row]
 
 
 @command(GraphError, LanguageModelDiedError)
@@ -82,13 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judge = judge_from(options)
     # Part of every key: a journal of other settings is never mixed with this run
     identity = _identity(options, settings, judge)
-    questions = _read_questions(options, identity, rejected)
+    questions = read_questions(options, identity, rejected)
 
     with lock_folder(card.folder):
         # The journal grows during the run; the output is written whole at its end
         entries = _label(options, settings, judge, identity, questions, journal)
         write_rows(options.out, (entry["asked"] | entry["kept"] for entry in entries if entry["kept"]))
-        rejected_count = _write_rejected(rejected, questions.corrected, entries)
+        rejected_count = write_rejected(rejected, questions.corrected, entries)
 
     counts = _counts_by_domain(entries)
     figures = {"domains": counts, "left_out": dict(questions.left_out), "sha256": file_hash(options.out)}
@@ -201,89 +180,6 @@ def _identity(options: argparse.Namespace, settings: Settings, judge: Judge) -> 
     }
 
 
-# --- the questions ----------------------------------------------------------------------------------------------------
-
-
-def _read_questions(options: argparse.Namespace, identity: Row, rejected: Path) -> QuestionsToLabel:
-    """Read the questions, with calls by hand. Raises DatasetError: there is none, or a row is wrong."""
-    corrected = _read_corrected(rejected)
-    rows: dict[str, Row] = {}
-    left_out: Counter[str] = Counter()
-
-    for row in read_rows(options.questions, split=options.split):
-        # Calls that a person wrote are part of the key too, so that a changed row is labelled again
-        correction = corrected.get(_question_key(row), {})
-        row["by_hand"] = correction.get("calls", [])
-        if not _has_answer(row):
-            left_out["without an answer that values could give"] += 1
-            continue
-
-        key = _label_key(row, identity)
-        # Counted even beyond --limit
-        if key in rows:
-            left_out["asked twice"] += 1
-        elif options.limit is None or len(rows) < options.limit:
-            # Without the pages, which are gigabytes.
-            rows[key] = {name: value for name, value in row.items() if name != "search_results"}
-
-    for split, count in options.split.left_out.items():
-        left_out[f"of split {split}"] += count
-    if not rows:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
-        raise DatasetError(f"{options.questions}: no question to label ({reasons})")
-    return QuestionsToLabel(rows, left_out, corrected)
-
-
-def _has_answer(row: Row) -> bool:
-    """Whether the gold answer is one that values of a graph could give."""
-    # "I don't know." with a full stop abstains too
-    answer = str(row.get("answer") or "").strip().lower().rstrip(".")
-    return answer not in {"", I_DONT_KNOW, INVALID_QUESTION}
-
-
-def _read_corrected(rejected: Path) -> dict[str, Row]:
-    """The rows of the file in which a person wrote calls, by their questions; raises DatasetError."""
-    if not rejected.is_file():
-        return {}
-
-    corrected: dict[str, Row] = {}
-    for record in read_jsonl(rejected):
-        if not record.data.get("calls"):
-            continue
-        calls = list(pair_of(record).calls)  # checked, in their canonical form
-        corrected[_question_key(record.data)] = record.data | {"calls": calls}
-    return corrected
-
-
-def _write_rejected(rejected: Path, corrected: Mapping[str, Row], entries: Sequence[Row]) -> int:
-    """Write the questions without kept calls, and all that a person wrote; returns how many have none."""
-    without_calls: dict[str, Row] = {}
-    for entry in entries:
-        if entry["failed"] or entry["kept"] is not None:
-            continue
-        key = _question_key(entry["asked"])
-        # What a person wrote stays in the file, even if the graph had no values for it
-        calls = corrected[key]["calls"] if key in corrected else []
-        without_calls[key] = entry["asked"] | {"calls": calls, "tried": entry["tried"]}
-
-    # Corrections first: those that were kept must not be lost either, since the next run reads them again
-    write_rows(rejected, {**corrected, **without_calls}.values())
-    return len(without_calls)
-
-
-def _question_key(row: Mapping[str, Any]) -> str:
-    # JSON keeps the three fields apart, whatever is in them
-    return json.dumps([row.get(name, "") for name in ("interaction_id", "query", "query_time")])
-
-
-def _label_key(row: Mapping[str, Any], identity: Row) -> str:
-    text = f"{json.dumps(identity)}{_question_key(row)}{row['by_hand'] or ''}"
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-# --- asking -----------------------------------------------------------------------------------------------------------
-
-
 def _label(
     options: argparse.Namespace,
     settings: Settings,
@@ -339,7 +235,7 @@ def _label_batch(labeller: Labeller, rows: Sequence[Row], identity: Row) -> list
     except LanguageModelDiedError as error:
         error.add_note("finished questions are kept: --resume continues")
         raise
-    return [{"key": _label_key(question.row, identity), **question.to_entry()} for question in questions]
+    return [{"key": label_key(question.row, identity), **question.to_entry()} for question in questions]
 
 
 def _attempts(
@@ -387,9 +283,6 @@ def _start_writer(
     writer = CallWriter(settings, model, dense)
     writer.warm_up()
     return writer
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def _counts_by_domain(entries: Sequence[Row]) -> dict[str, dict[str, int]]:
