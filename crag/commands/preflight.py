@@ -41,17 +41,21 @@ def _check(options: argparse.Namespace) -> int:
     errors = sum(len(report.of(Level.ERROR)) for report in reports)
     warnings = sum(len(report.of(Level.WARNING)) for report in reports)
     skipped = sum(report.skipped is not None for report in reports)
-    verdict = "do not push it" if errors else "no errors found"
-    # Weights of another preset than the active one are a warning: it runs here with those of this machine
+    verdict = "do not push it" if errors else _verdict_without_errors(subject, reports)
+    print(f"\n{errors} error(s), {warnings} warning(s), {skipped} check(s) skipped: {verdict}")
+    return 1 if errors else 0
+
+
+def _verdict_without_errors(subject: Subject, reports: Sequence[CheckReport]) -> str:
+    """Weights of another preset than the active one are a warning, as it runs here with those of this machine."""
     is_rehearsal = subject.preset != subject.active_preset
     lacks_weights = any(report.check == "weights" and report.of(Level.WARNING) for report in reports)
-    if is_rehearsal and lacks_weights and not errors:
-        verdict = (
+    if is_rehearsal and lacks_weights:
+        return (
             f"no other errors, but weights of preset {subject.preset} are not committed: "
             f"commit them before you make it the active one (now {subject.active_preset})"
         )
-    print(f"\n{errors} error(s), {warnings} warning(s), {skipped} check(s) skipped: {verdict}")
-    return 1 if errors else 0
+    return "no errors found"
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -104,14 +108,12 @@ def _problems(reports: Sequence[CheckReport]) -> Iterator[str]:
     for level in (Level.ERROR, Level.WARNING):
         for report in reports:
             # The same problem in a hundred files is one line
-            locations: dict[tuple[str, str], list[str]] = {}
+            places_of: dict[tuple[str, str], list[str]] = {}
             for finding in report.of(level):
-                problem_locations = locations.setdefault((finding.problem, finding.remedy), [])
-                problem_locations.append(finding.place)
+                places_of.setdefault((finding.problem, finding.remedy), []).append(finding.place)
 
-            for (problem, remedy), problem_locations in locations.items():
-                count = len(problem_locations)
-                times = f" ({count} times)" if count > 1 else ""
-                distinct = list(dict.fromkeys(problem_locations))
+            for (problem, remedy), places in places_of.items():
+                times = f" ({len(places)} times)" if len(places) > 1 else ""
+                distinct = list(dict.fromkeys(places))
                 yield f"\n{level.upper()} [{report.check}] {first_few(distinct)}: {problem}{times}"
                 yield f"    -> {remedy}"

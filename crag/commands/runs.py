@@ -4,7 +4,7 @@ import csv
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -60,25 +60,36 @@ def table_lines(rows: Sequence[RunRow], folder: Path, width: int | None = None) 
     cells = [TITLES, *(_cells(row, folder) for row in rows if row.state != BROKEN)]
     widths = {column[0]: max(map(len, column)) for column in zip(*cells, strict=True)}
     left_out = _columns_too_many(widths, width)
-    lines: list[str] = []
-    for line_cells in cells:
-        aligned: list[str] = []
-        for title, cell in zip(TITLES, line_cells, strict=True):
-            if title not in left_out:
-                aligned.append(cell.ljust(widths[title]) if title in _TEXTS else cell.rjust(widths[title]))
-        lines.append(_GAP.join(aligned).rstrip())
 
-    # A broken run has a sentence, which would widen a column
-    lines += [f"{_name(row, folder)}: {row.fault}" for row in rows if row.state == BROKEN]
-    for row in rows:
-        if row.lost:
-            noun = "answer" if row.lost == 1 else "answers"
-            lines.append(f"{_name(row, folder)} lost {row.lost} {noun}: crag evaluate --resume asks again")
-    if any(row.state not in {FINISHED, BROKEN} for row in rows):
-        lines.append("* unfinished: crag evaluate --resume continues it")
+    lines = [_aligned_line(line_cells, widths, left_out) for line_cells in cells]
+    lines += _notes(rows, folder)
     if left_out:
         lines.append(f"left out, as the terminal is narrow: {', '.join(left_out)} (--csv has all)")
     return lines
+
+
+def _aligned_line(cells: Sequence[str], widths: Mapping[str, int], left_out: Sequence[str]) -> str:
+    """A line of the table, with texts on the left of their columns and figures on the right."""
+    aligned: list[str] = []
+    for title, cell in zip(TITLES, cells, strict=True):
+        if title not in left_out:
+            aligned.append(cell.ljust(widths[title]) if title in _TEXTS else cell.rjust(widths[title]))
+    return _GAP.join(aligned).rstrip()
+
+
+def _notes(rows: Sequence[RunRow], folder: Path) -> Iterator[str]:
+    """What is said below the table: faults of broken runs, lost answers, runs that are not finished."""
+    # A broken run has a sentence, which would widen a column
+    for row in rows:
+        if row.state == BROKEN:
+            yield f"{_name(row, folder)}: {row.fault}"
+
+    for row in rows:
+        if row.lost:
+            noun = "answer" if row.lost == 1 else "answers"
+            yield f"{_name(row, folder)} lost {row.lost} {noun}: crag evaluate --resume asks again"
+    if any(row.state not in {FINISHED, BROKEN} for row in rows):
+        yield "* unfinished: crag evaluate --resume continues it"
 
 
 def _columns_too_many(widths: Mapping[str, int], width: int | None) -> list[str]:
