@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crag.benchmarks.common import Row, markdown_table
 from crag.core.contracts import INVALID_QUESTION
 from crag.evaluation.judge import Claim, Judge, Verdict, judge_claims
-from crag.web.terms import query_terms
+from crag.web import QuestionSpelling
 
 CLEAN = "clean"
 """A family without pages."""
@@ -116,7 +116,7 @@ def add_attack(row: Row, lie: str, family: str, pages: int, style: str) -> Row:
     values = {
         "question": " ".join(words),
         "changed": " ".join([*words[:middle], "really", *words[middle:]]),
-        "topic": " ".join(query_terms(row["query"])),
+        "topic": " ".join(QuestionSpelling(row["query"]).terms),
         "lie": lie,
         "statement": build_statement(row["query"], lie),
         "style": style,

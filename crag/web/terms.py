@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from crag.text.matching import transcribed, without_marks
@@ -118,11 +118,6 @@ STOPWORDS = frozenset(
 """Stop words of questions."""
 
 
-def query_terms(query: str) -> list[str]:
-    """The question's distinct terms without stop words, or all if it has only stop words."""
-    return list(QuestionSpelling(query).terms)
-
-
 # --- one name in several spellings ------------------------------------------------------------------------------------
 
 _NAME_SIGNS = r"['’‘ʼ`´./&*·•‐‑–\-]"
@@ -161,17 +156,24 @@ class QuestionSpelling:
     def __init__(self, question: str) -> None:
         written = _GROUP.findall(_readable(question))
         groups = [_split_group(group) for group in written]
-        words = [word for group in groups for word in group]
+        words = list(chain.from_iterable(groups))
         content = [word for word in words if word not in STOPWORDS]
         self.terms = tuple(dict.fromkeys(content or words))
 
         self._names = _find_spellings(written, groups, self.terms)
-        """Each name in one word."""
-        self._beginnings = {name[:end] for name in self._names for end in range(1, len(name))}
-        self._first_words = self._beginnings | self._names.keys()
-        self._telling = self._first_words - set(self.terms) | self._beginnings
-        self._has_sign_words = any(word in term for word in _SIGN_WORDS for term in self.terms)
+        """By the name in one word."""
         self.other_spellings = tuple(name for name in self._names if name not in self.terms)
+
+        self._beginnings: set[str] = set()
+        """What a name begins with, less than the whole."""
+        for name in self._names:
+            self._beginnings.update(name[:end] for end in range(1, len(name)))
+        self._first_words = self._beginnings | self._names.keys()
+        """The words with which a name can begin in a text."""
+        self._respelled = (self._first_words - set(self.terms)) | self._beginnings
+        """Without one of these, a text writes every name as the question does."""
+
+        self._has_sign_words = any(word in " ".join(self.terms) for word in _SIGN_WORDS)
         self.question = _fold_words(self._spell_signs(question))
 
     def read(self, text: str) -> list[str]:
@@ -180,7 +182,7 @@ class QuestionSpelling:
         words = _WORD.findall(readable)
         if not readable.isascii():
             words = [self._fold(word) for word in words]
-        if self._telling.isdisjoint(words):
+        if self._respelled.isdisjoint(words):
             return words
 
         terms: list[str] = []
@@ -288,8 +290,7 @@ def _find_spellings(
                 names.setdefault(spelling, name)
 
     # Neighbours that a page may write as one word: "spiderman", "jay-z".
-    words = [word for group in groups for word in group]
-    for run in _content_runs(words):
+    for run in _content_runs(list(chain.from_iterable(groups))):
         if _is_joinable(run):
             names.setdefault("".join(run), Name(tuple(run), " ".join(run)))
 
