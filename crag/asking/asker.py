@@ -139,6 +139,18 @@ def _last_probability(trace: Trace, text: str) -> float | None:
     return None
 
 
+def _check_questions(questions: Iterable[str]) -> list[str]:
+    """The questions as a list. Raises UserError: one is empty, or it is a single text."""
+    if isinstance(questions, str):
+        raise UserError("ask_all takes a list of questions; ask takes one")
+    checked = list(questions)
+    for question in checked:
+        # A cell of a table that is missing may be None or a number
+        if not isinstance(question, str) or not question.strip():
+            raise UserError(f"a question is empty or no text: {shorten_repr(question)}")
+    return checked
+
+
 def _as_locations(pages: object) -> tuple[str, ...]:
     """One or several places as text. Raises UserError: one is no path and no URL."""
     places = [pages] if isinstance(pages, str | Path) or not isinstance(pages, Iterable) else list(pages)
@@ -199,13 +211,14 @@ class Asker:
         settings = load_settings(preset or usual_preset(), changes)
         if threshold is not None and settings.answering.confidence is None:
             raise UserError(f"threshold: preset {settings.name} has no model of P(correct); preset cpu has one")
+
+        settings = settings.model_copy(update={"deadline": settings.deadline.for_a_person()})
         self.settings = settings_for_chosen_pages(settings, changes, threshold)
         self._kg_url = kg_url
         self._keeps_index = index
         self._indexes: dict[tuple[str, ...], PageIndex] = {}
         self._encoder = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         self._agent: CragAgent | None = None
-        self.settings = self.settings.model_copy(update={"deadline": self.settings.deadline.for_a_person()})
 
     def ask(self, question: str, pages: Places = (), at: str | datetime | None = None) -> CitedAnswer:
         """The answer to a question: see `ask_all`."""
@@ -225,19 +238,14 @@ class Asker:
         no zone), or a datetime (the machine's time if it has no zone).
         Raises UserError: an empty question, an unreadable time, no page that can be read; WeightsMissingError.
         """
-        if isinstance(questions, str):
-            raise UserError("ask_all takes a list of questions; ask takes one")
+        all_questions = _check_questions(questions)
         asked_at = _query_time(at)
-        all_questions = list(questions)
-        for question in all_questions:
-            # Of a table's column, a missing one may be None or a number
-            if not isinstance(question, str) or not question.strip():
-                raise UserError(f"a question is empty or no text: {shorten_repr(question)}")
 
         # Pages before models: a wrong path is reported at once.
         index = self.read(pages)
         has_graph = self._kg_url or os.environ.get(KG_VARIABLE, "").strip()
-        if index is None and not has_graph and self._agent is None:  # once
+        is_first_call = self._agent is None
+        if index is None and not has_graph and is_first_call:
             _warn("no pages and no knowledge graph are given: hardly any question can be answered")
         agent = self.warm_up()
 
@@ -256,14 +264,14 @@ class Asker:
                 yield CitedAnswer.from_trace(trace)
 
     def _batch_size(self) -> int:
-        """Questions that are asked together: of a server no more than it answers at a time, so that answers come early.
+        """How many questions are asked together: a server gets no more than it answers at the same time.
 
-        All answers of a batch come at its end.
+        The answers of a batch come at its end, so those of a larger batch would come later.
         """
-        batch_size, model = self.settings.batch_size, self.settings.language_model
+        model = self.settings.language_model
         if isinstance(model, OpenAIEngine):
-            return min(batch_size, model.concurrency)
-        return batch_size
+            return min(self.settings.batch_size, model.concurrency)
+        return self.settings.batch_size
 
     def read(self, pages: Places) -> PageIndex | None:
         """Read pages ahead of the first question, each list of places once; None without any place.

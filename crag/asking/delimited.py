@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from itertools import groupby, islice
-from typing import Literal
 
 from crag.core.csv_files import DELIMITERS
 
@@ -76,26 +75,40 @@ def _split(text: str, separator: str) -> list[list[str]]:
     rows: list[list[str]] = []
     start = 0
     width = 0
-    for trial in range(_MOST_OPEN_QUOTES + 1):
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if trial < _MOST_OPEN_QUOTES else csv.QUOTE_NONE
-        reader = csv.reader(islice(lines, start, None), delimiter=separator, skipinitialspace=True, quoting=quoting)
-        first_line = start
-        for row in reader:
-            next_line = start + reader.line_num
-            # A text in quotes goes over the ends of lines, or these are rows of their own.
-            row_lines = lines[first_line:next_line]
-            if len(row_lines) > 1 and (len(row) < width or not _is_well_quoted(row_lines, separator)):
-                break
-            rows.append(row)
-            width = max(width, len(row))
-            first_line = next_line
-        else:
+    for _ in range(_MOST_OPEN_QUOTES):
+        whole_rows, start = _read_well_quoted(lines, start, separator, width)
+        rows += whole_rows
+        if start == len(lines):
             return rows
 
-        [broken] = csv.reader([lines[first_line]], delimiter=separator, quoting=csv.QUOTE_NONE)
-        rows.append([cell.strip().removeprefix('"') for cell in broken])
-        start = first_line + 1
+        # The line is a row of its own, in which a quotation mark is a sign like others.
+        width = max([width, *map(len, whole_rows)])
+        [cells] = csv.reader([lines[start]], delimiter=separator, quoting=csv.QUOTE_NONE)
+        rows.append([cell.strip().removeprefix('"') for cell in cells])
+        start += 1
+
+    rows += csv.reader(lines[start:], delimiter=separator, skipinitialspace=True, quoting=csv.QUOTE_NONE)
     return rows
+
+
+def _read_well_quoted(lines: list[str], start: int, separator: str, width: int) -> tuple[list[list[str]], int]:
+    """The rows from a line on, up to one whose quotation mark is not closed, and the number of this line.
+
+    A row over several lines counts as one if it has at least `width` cells, and as many as the rows before it.
+    """
+    rows: list[list[str]] = []
+    reader = csv.reader(islice(lines, start, None), delimiter=separator, skipinitialspace=True)
+    first_line = start
+    for row in reader:
+        next_line = start + reader.line_num
+        # A text in quotes goes over the ends of lines, or these are rows of their own.
+        row_lines = lines[first_line:next_line]
+        if len(row_lines) > 1 and (len(row) < width or not _is_well_quoted(row_lines, separator)):
+            return rows, first_line
+        rows.append(row)
+        width = max(width, len(row))
+        first_line = next_line
+    return rows, len(lines)
 
 
 def _is_well_quoted(lines: list[str], separator: str) -> bool:

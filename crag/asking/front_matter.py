@@ -25,10 +25,18 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     ({'author': 'Mia Lund', 'tags': 'boats, ropes'}, 'On ropes')
     """
     block = _BLOCK.match(text)
-    lines = [line for line in block["fields"].splitlines() if line.strip() and line[0] != "#"] if block else []
-    if block is None or not lines or not _FIELD.fullmatch(lines[0].rstrip()):
+    if block is None:
+        return {}, text
+    lines = [line for line in block["fields"].splitlines() if line.strip() and line[0] != "#"]
+    if not lines or not _FIELD.fullmatch(lines[0].rstrip()):
         return {}, text
 
+    fields = {name: _join(parts) for name, parts in _read_values(lines).items()}
+    return {name: value for name, value in fields.items() if value}, text[block.end() :]
+
+
+def _read_values(lines: list[str]) -> dict[str, list[str]]:
+    """The values of the fields by their names: each with the lines below it that belong to it."""
     values: dict[str, list[str]] = {}
     for line in lines:
         field = _FIELD.fullmatch(line.rstrip())
@@ -40,8 +48,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
         elif values:
             # A line below its field: an item of a list, or a text that goes on.
             values[name].append(line)
-    fields = {name: _join(parts) for name, parts in values.items()}
-    return {name: value for name, value in fields.items() if value}, text[block.end() :]
+    return values
 
 
 def _join(parts: list[str]) -> str:

@@ -19,7 +19,7 @@ def draw_grids_as_bars(text: str) -> str:
 
 def _write_bars(grid: re.Match[str]) -> str:
     lines = [line.strip() for line in grid[0].splitlines()]
-    edges = [place for place, sign in enumerate(lines[0]) if sign == "+"]
+    edges = [position for position, sign in enumerate(lines[0]) if sign == "+"]
     if lines[-1][0] != "+" or not all(_fits(line, edges) for line in lines):
         return grid[0]
 
@@ -31,7 +31,7 @@ def _write_bars(grid: re.Match[str]) -> str:
 
 
 def _fits(line: str, edges: Sequence[int]) -> bool:
-    """Whether a line has an edge at each of the places, and, if it is a border, no others."""
+    """Whether a line has an edge at each of the positions, and, if it is a border, no others."""
     if len(line) != edges[-1] + 1:
         return False
     signs = {line[edge] for edge in edges}

@@ -158,17 +158,25 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
             raise ValueError(f"it is {description}")
 
     beginning = content[:_BEGINNING].decode("latin-1").removeprefix("\u00ef\u00bb\u00bf").lstrip()
-    office_as_xml = _OFFICE_AS_XML.search(beginning) if beginning.startswith("<?xml") else None
-    if office_as_xml:
-        remedy = _OFFICE_REMEDIES[office_as_xml["program"]]
-        raise ValueError(f"it is a document of Office as XML; save it as {remedy}")
-    if beginning.startswith("<?xml") and _FLAT_OPEN_DOCUMENT.search(beginning):
-        return Kind.OPEN_DOCUMENT
-    suffix = Path(location).suffix.lower()
-    if _FEED.match(beginning) or (beginning.startswith("<?xml") and not _PAGE_OF_XML.search(beginning)):
-        return Kind.XML
-    kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type)
+    kind = _find_xml_kind(beginning)
+    kind = kind or _BY_SUFFIX.get(Path(location).suffix.lower()) or _BY_MEDIA_TYPE.get(media_type)
     return kind or (Kind.MAIL if _is_mail(beginning) else Kind.MARKUP_OR_TEXT)
+
+
+def _find_xml_kind(beginning: str) -> Kind | None:
+    """The kind of a text that is XML and no page; None for any other text. Raises ValueError: it is one of Office."""
+    if _FEED.match(beginning):
+        return Kind.XML
+    if not beginning.startswith("<?xml"):
+        return None
+
+    office = _OFFICE_AS_XML.search(beginning)
+    if office:
+        remedy = _OFFICE_REMEDIES[office["program"]]
+        raise ValueError(f"it is a document of Office as XML; save it as {remedy}")
+    if _FLAT_OPEN_DOCUMENT.search(beginning):
+        return Kind.OPEN_DOCUMENT
+    return None if _PAGE_OF_XML.search(beginning) else Kind.XML
 
 
 def _is_mail(beginning: str) -> bool:

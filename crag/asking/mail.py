@@ -29,7 +29,7 @@ _WHOLE_PAGE = re.compile(r"<(?:html|body)\b", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<link\b[^<>]{0,2000}>", re.IGNORECASE)
 _HREF = re.compile(r"""\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _MEDIA = re.compile(r"""\bmedia\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"']+)""", re.IGNORECASE)
-_WRITTEN_AS_HTML = "text/html"
+_HTML = "text/html"
 _REPORTS = frozenset({"message/delivery-status", "message/disposition-notification"})
 """What a server says about a message: fields and no text."""
 
@@ -43,10 +43,10 @@ class Mail(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """The text of a part, as HTML. `is_form_in_html`: its author wrote it so."""
+    """The text of a part as HTML. `is_html`: it is the author's own HTML, not made of plain text."""
 
     markup: str
-    is_form_in_html: bool = False
+    is_html: bool = False
 
 
 def read_mail(content: bytes) -> Mail:
@@ -195,7 +195,7 @@ def _read_sheets(parts: Iterable[Message]) -> dict[str, str]:
 
 def _with_sheets(text: _Text, sheets: dict[str, str]) -> _Text:
     """The text with its style sheets in it. Chrome moves even those that a page has in itself to parts of their own."""
-    if not sheets or not text.is_form_in_html:
+    if not sheets or not text.is_html:
         return text
     unused = dict(sheets)  # a page that links one a thousand times would multiply it
 
@@ -225,7 +225,7 @@ def _inner_parts(part: Message) -> list[Message]:
 def _choose_form(forms: list[list[_Text]]) -> list[_Text]:
     """Of the forms of one text that in HTML, if it has words: some programs send an empty one beside the text."""
     with_words = [texts for texts in forms if any(_has_words(text) for text in texts)]
-    in_html = [texts for texts in with_words if any(text.is_form_in_html for text in texts)]
+    in_html = [texts for texts in with_words if any(text.is_html for text in texts)]
     chosen = in_html or with_words or forms
     return chosen[0] if chosen else []
 
@@ -242,9 +242,9 @@ def _has_words(text: _Text) -> bool:
 def _read_text(part: Message) -> _Text:
     """A part with text."""
     text = _decode_text(part)
-    is_part_of_none = part.get_content_maintype() == "multipart"
-    if part.get_content_type() == _WRITTEN_AS_HTML or (is_part_of_none and _WHOLE_PAGE.search(text)):
-        return _Text(text, is_form_in_html=True)
+    has_lost_boundary = part.get_content_maintype() == "multipart"
+    if part.get_content_type() == _HTML or (has_lost_boundary and _WHOLE_PAGE.search(text)):
+        return _Text(text, is_html=True)
     if is_calendar(text):
         return _Text(to_paragraphs(calendar_lines(text)))
     if str(part.get_param("format", "")).lower() == "flowed":

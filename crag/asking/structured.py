@@ -175,16 +175,26 @@ def _with_names(value: Mapping[str, Json]) -> Mapping[str, Json]:
 
     As of ``{"columns": ["name", "age"], "data": [["Ines", 41], ["Rolf", 39]]}``.
     """
-    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
-    tables = {name: rows for name, inner in lists.items() if (rows := _rows_of_lists(inner))}
-    heads = {name: texts for name, inner in lists.items() if (texts := _texts_of(inner)) and _are_names(texts)}
+    tables: dict[str, list[Row]] = {}
+    heads: dict[str, list[str]] = {}
+    for name, inner in value.items():
+        if not isinstance(inner, list):
+            continue
+        rows = _rows_of_lists(inner)
+        if rows:
+            tables[name] = rows
+        texts = _texts_of(inner)
+        if texts and _are_names(texts):
+            heads[name] = texts
     if len(tables) != 1 or len(heads) != 1:
         return value
-    [(table, rows)], [(head, names)] = tables.items(), heads.items()
-    if len(rows[0]) != len(names):
+
+    [(table, rows)] = tables.items()
+    [(head, column_names)] = heads.items()
+    if len(rows[0]) != len(column_names):
         return value
     others = {name: inner for name, inner in value.items() if name != head}
-    return others | {table: [names, *rows]}
+    return others | {table: [column_names, *rows]}
 
 
 def _are_names(texts: Sequence[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from crag.asking.raised_text import to_html
 from crag.asking.table_heads import (
@@ -99,9 +98,15 @@ def _with_form_first(tables: list[_SheetTable]) -> list[_SheetTable]:
 
 
 def _split_at_gaps(numbered: Sequence[NumberedRow]) -> Iterator[list[NumberedRow]]:
-    """Rows that follow each other."""
-    for _, block in groupby(enumerate(numbered), key=lambda place: place[1][0] - place[0]):
-        yield [row for _, row in block]
+    """The blocks of rows that follow each other."""
+    block: list[NumberedRow] = []
+    for number, row in numbered:
+        if block and number != block[-1][0] + 1:
+            yield block
+            block = []
+        block.append((number, row))
+    if block:
+        yield block
 
 
 def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
@@ -115,11 +120,20 @@ def _read_table(titles: Sequence[str], block: list[NumberedRow]) -> _SheetTable:
 
 def _split_titles(rows: Sequence[NumberedRow]) -> tuple[list[str], list[NumberedRow]]:
     """The texts of the rows of one cell above the first row of several cells, and the other rows."""
-    count = next((count for count, (_, row) in enumerate(rows) if len(filled_cells(row)) > 1), 0)
+    count = 0
+    while count < len(rows) and len(filled_cells(rows[count][1])) <= 1:
+        count += 1
+    if count == len(rows):
+        return [], list(rows)
+
     # A name of the second of two columns is no title.
-    if count > 0 and not rows[count - 1][1][0].strip() and has_pairs([row for _, row in rows[count - 1 :]][1:]):
+    is_name_of_column = count > 0 and not rows[count - 1][1][0].strip()
+    if is_name_of_column and has_pairs([row for _, row in rows[count:]]):
         count -= 1
-    titles = [cell for _, row in rows[:count] for cell in filled_cells(row)]
+
+    titles: list[str] = []
+    for _, row in rows[:count]:
+        titles += filled_cells(row)
     return titles, list(rows[count:])
 
 

@@ -95,16 +95,21 @@ def _read_feed(root: "etree._Element") -> XmlText:
 
 
 def _entry_markup(entry: "etree._Element") -> Iterator[str]:
+    """The title of an entry, when and by whom it was written, and its text, as HTML."""
     parts = {_name(part): part for part in reversed(entry)}
     if "title" in parts:
         yield f"<h2>{_to_html(_words(parts['title']))}</h2>\n"
+
     for names in (_DATES, _AUTHORS):
-        part = next((parts[name] for name in names if name in parts), None)
+        best = next((parts[name] for name in names if name in parts), None)
+        if best is None:
+            continue
         # An author of Atom has a name and an address.
-        named = None if part is None else part.find("{*}name")
-        words = "" if part is None else _words(part if named is None else named)
+        author = best.find("{*}name")
+        words = _words(best if author is None else author)
         if words:
             yield f"<p>{html.escape(words)}</p>\n"
+
     contents = [_content_markup(parts[name]) for name in _CONTENTS if name in parts]
     yield f"<div>{next(filter(None, contents), '')}</div>\n"
 

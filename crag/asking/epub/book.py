@@ -60,10 +60,7 @@ class Book:
         self.title = " ".join((package.findtext("{*}metadata//{*}title") or "").split())
         self._items = self._read_items(package)
         self._spine = package.find("{*}spine")
-        self._navigation = {item.path for item in self._items.values() if "nav" in item.properties.split()}
-        for reference in package.iterfind("{*}guide/{*}reference"):
-            if reference.get("type") == "toc":
-                self._navigation.add(self.resolve(self._package_path, reference.get("href", "")))
+        self._navigation = set(self._find_navigation(package))
 
         self.other_sections = 0
         self.sections = list(self._read_spine())
@@ -115,6 +112,15 @@ class Book:
             media_type = item.get("media-type", "").lower()
             items[item.get("id", "")] = Item(path, media_type, item.get("properties", ""), item.get("fallback", ""))
         return items
+
+    def _find_navigation(self, package: "Element") -> Iterator[str]:
+        """The paths of tables of contents, by EPUB 3 and by EPUB 2."""
+        for item in self._items.values():
+            if "nav" in item.properties.split():
+                yield item.path
+        for reference in package.iterfind("{*}guide/{*}reference"):
+            if reference.get("type") == "toc":
+                yield self.resolve(self._package_path, reference.get("href", ""))
 
     def resolve(self, base: str, address: str) -> str:
         """The path in the archive of an address in a file."""

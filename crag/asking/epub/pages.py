@@ -44,13 +44,17 @@ def read_page(content: bytes, find_sheet: Callable[[str], str]) -> Page:
         return Page("", "")
 
     _simplify(body)
-    if not any(character.isalnum() for text in body.itertext() for character in text):
+    if not any(map(str.isalnum, "".join(body.itertext()))):
         return Page("", "")
+    return Page(_find_heading(body), _write(body, _read_sheets(root, find_sheet)))
+
+
+def _read_sheets(root: "Element", find_sheet: Callable[[str], str]) -> list[str]:
+    """The style sheets that a page links or has in itself, without those that are too large."""
     links = [link for link in root.iter("link") if "stylesheet" in (link.get("rel") or "")]
     sheets = [find_sheet(link.get("href") or "") for link in links]
     sheets += ["".join(style.itertext()) for style in root.iter("style")]
-    sheets = [sheet for sheet in sheets if len(sheet) <= _LARGEST_SHEET]
-    return Page(_find_heading(body), _write(body, sheets))
+    return [sheet for sheet in sheets if len(sheet) <= _LARGEST_SHEET]
 
 
 def _parse(text: str) -> "Element | None":

@@ -90,8 +90,10 @@ class IndexBuilder:
                 if is_damaged:
                     delete_index(file)
                 elif not file.exists():
-                    what = f"made once for {len(self.files):,} files, kept in {file.parent}"
-                    self.warn(f"index: {what} (crag index lists and clears it)")
+                    self.warn(
+                        f"index: made once for {len(self.files):,} files, kept in {file.parent} "
+                        "(crag index lists and clears it)"
+                    )
                 return self._update_or_replace(file)
         except (*NO_ACCESS, *DAMAGE) as error:
             reason = getattr(error, "strerror", None) or error
@@ -131,7 +133,7 @@ class IndexBuilder:
 def choose_file(locations: Sequence[str], files: Sequence[FoundFile], settings: Settings) -> Path | None:
     """The file of the index of these places; None if it is not worth one, or has secrets.
 
-    Its name is a checksum of all that what is read depends on, besides the files: places, settings and this code.
+    Its name is a checksum of the places, the settings and this code: all that decides what is read, besides the files.
     """
     local_files = [file for file in files if file.stamp]
     is_small = len(local_files) <= FEW_PAGES and sum(file.size for file in local_files) < KEPT_BYTES
@@ -139,8 +141,8 @@ def choose_file(locations: Sequence[str], files: Sequence[FoundFile], settings: 
         return None
 
     encoder = settings.dense_encoder.model_dump() if settings.dense_encoder else None
-    read = (FORMAT, _list_places(locations), settings.web.extract.model_dump(), encoder)
-    checksum = sha256(repr(read).encode("utf-8", "surrogateescape"))
+    inputs = (FORMAT, _list_places(locations), settings.web.extract.model_dump(), encoder)
+    checksum = sha256(repr(inputs).encode("utf-8", "surrogateescape"))
     for room in ("asking", "web", "text"):
         for source in sorted((PACKAGE / room).rglob("*.py")):
             checksum.update(source.read_bytes())

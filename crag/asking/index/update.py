@@ -4,7 +4,7 @@ Each batch is a change of its own, so whoever kills the process loses a batch.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from crag.asking.index.store import FileState, IndexStore, Piece
 from crag.asking.sources import Warn
 from crag.engines.encoders import DenseEncoder
 from crag.settings import ExtractSettings
-from crag.web import indexed_terms
+from crag.web import ExtractionPool, indexed_terms
 
 FILES_AT_A_TIME = 100
 PAGES_AT_A_TIME = 500
@@ -44,22 +44,29 @@ def update_files(store: IndexStore, files: Sequence[FoundFile], settings: Extrac
         return
     with open_pool(settings) as pool:
         for batch in _batches_with_progress(stale, FILES_AT_A_TIME, "reading", "file"):
-            digests = {file.path: digest_file(file) for file in batch}
-            changed = []
-            for file in batch:
-                is_known = file.path in states and states[file.path].digest == digests[file.path] != ""
-                if not is_known:
-                    changed.append(file)
+            _update_batch(store, batch, states, pool)
 
-            readings = read_files([file.location for file in changed], pool)
-            with store.changes():
-                for file in batch:
-                    store.restamp_file(file.path, _trusted_stamp(file))
-                for file, reading in zip(changed, readings, strict=True):
-                    # What a clock or the system decided is tried again at the next start.
-                    stamp = _trusted_stamp(file) if reading.is_final else ""
-                    digest = digests[file.path] if reading.is_final else ""
-                    store.replace_file(file, stamp, digest, reading)
+
+def _update_batch(
+    store: IndexStore, batch: Sequence[FoundFile], states: Mapping[str, FileState], pool: ExtractionPool
+) -> None:
+    """Read the files whose content is new, and give all of them their new stamps, in one change of the store."""
+    digests = {file.path: digest_file(file) for file in batch}
+    changed = []
+    for file in batch:
+        is_known = file.path in states and states[file.path].digest == digests[file.path] != ""
+        if not is_known:
+            changed.append(file)
+
+    readings = read_files([file.location for file in changed], pool)
+    with store.changes():
+        for file in batch:
+            store.restamp_file(file.path, _trusted_stamp(file))
+        for file, reading in zip(changed, readings, strict=True):
+            # What a clock or the system decided is tried again at the next start.
+            stamp = _trusted_stamp(file) if reading.is_final else ""
+            digest = digests[file.path] if reading.is_final else ""
+            store.replace_file(file, stamp, digest, reading)
 
 
 def _trusted_stamp(file: FoundFile) -> str:

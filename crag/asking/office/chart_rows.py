@@ -46,56 +46,60 @@ def chart_text(titles: Iterable[str], tables: Iterable[list[list[str]]]) -> Char
     return ChartText("".join(pieces), has_values)
 
 
-def series_tables(series: Sequence[Series]) -> Iterator[list[list[str]]]:
+def series_tables(all_series: Sequence[Series]) -> Iterator[list[list[str]]]:
     """The tables of a plot: a row for each point, or for each category with a column for each series.
 
     Series whose categories differ are tables of their own. Series without categories have those of the first with some.
     """
-    points = [one for one in series if one.is_points and one.values]
+    with_values = [series for series in all_series if series.values]
+    points = [series for series in with_values if series.is_points]
     if points:
         yield _point_rows(points)
 
     groups: list[list[Series]] = []
-    for one in series:
-        if one.is_points or not one.values:
+    for series in with_values:
+        if series.is_points:
             continue
-        fitting = [group for group in groups if all(_agree(one, other) for other in group)]
+        fitting = [group for group in groups if _fits(series, group)]
         if fitting:
-            fitting[0].append(one)
+            fitting[0].append(series)
         else:
-            groups.append([one])
+            groups.append([series])
     for group in groups:
         yield _category_rows(group)
 
 
-def _agree(one: Series, other: Series) -> bool:
-    """Whether two series name no point differently."""
-    common = one.categories.keys() & other.categories.keys()
-    return all(one.categories[index] == other.categories[index] for index in common)
+def _fits(series: Series, group: Sequence[Series]) -> bool:
+    """Whether a series names no point differently than those of a table do."""
+    for other in group:
+        common = series.categories.keys() & other.categories.keys()
+        if any(series.categories[index] != other.categories[index] for index in common):
+            return False
+    return True
 
 
 def _category_rows(group: Sequence[Series]) -> list[list[str]]:
     categories: Texts = {}
     indices: set[int] = set()
-    for one in group:
-        categories |= one.categories
-        indices |= one.values.keys()
+    for series in group:
+        categories |= series.categories
+        indices |= series.values.keys()
     indices |= categories.keys()
 
-    rows = [["category", *(one.name for one in group)]]
+    rows = [["category", *(series.name for series in group)]]
     for index in sorted(indices):
         # A chart without categories counts its points.
         category = categories.get(index, "") if categories else str(index + 1)
-        rows.append([category, *(one.values.get(index, "") for one in group)])
+        rows.append([category, *(series.values.get(index, "") for series in group)])
     return rows
 
 
-def _point_rows(series: Sequence[Series]) -> list[list[str]]:
-    has_sizes = any(one.sizes for one in series)
+def _point_rows(points: Sequence[Series]) -> list[list[str]]:
+    has_sizes = any(series.sizes for series in points)
     rows = [["series", "x", "y", *(["size"] if has_sizes else [])]]
-    for one in series:
-        for index in sorted(one.values):
-            x = one.categories.get(index, "") if one.categories else str(index + 1)
-            size = [one.sizes.get(index, "")] if has_sizes else []
-            rows.append([one.name, x, one.values[index], *size])
+    for series in points:
+        for index in sorted(series.values):
+            x = series.categories.get(index, "") if series.categories else str(index + 1)
+            size = [series.sizes.get(index, "")] if has_sizes else []
+            rows.append([series.name, x, series.values[index], *size])
     return rows

@@ -1,6 +1,7 @@
 """The texts of a sheet as rows, with merged cells filled."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from crag.asking.office.sheet_cells import Area, SheetTexts
 
@@ -11,14 +12,14 @@ def to_rows(sheet: SheetTexts) -> list[list[str]]:
     for area in sheet.merged:
         _fill_merged(sheet.rows, area, last_row)
 
-    columns = sorted({column for texts in sheet.rows.values() for column in texts})
-    places = {column: place for place, column in enumerate(columns)}
+    columns = sorted(set(chain.from_iterable(sheet.rows.values())))
+    positions = {column: position for position, column in enumerate(columns)}
     blank: list[str] = []
     rows = [blank] * last_row
     for number, texts in sheet.rows.items():
         row = [""] * len(columns)
         for column, text in texts.items():
-            row[places[column]] = text
+            row[positions[column]] = text
         rows[number - 1] = row
     return rows
 

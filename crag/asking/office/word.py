@@ -83,7 +83,8 @@ def _read_parts(content: bytes) -> tuple[_Parts, list[str], str]:
             kind = match["kind"]
             try:
                 part = with_usual_names(archive.read(name))
-                main_name = main_name or (name if kind == "document" else "")
+                if kind == "document" and not main_name:
+                    main_name = name
                 parts.setdefault(kind, etree.fromstring(part, parser))
             except _DAMAGES:
                 if kind == "document":

@@ -171,20 +171,23 @@ def _apply_looks(root: "Element", styles: WordStyles) -> None:
 
     Text is raised beside other text: where all of a paragraph is, nothing is.
     """
-    runs = [(run, next(run.iterancestors(f"{WORD}p"), None), styles.look_of(run)) for run in root.iter(*_RUNS)]
+    looks = {run: styles.look_of(run) for run in root.iter(*_RUNS)}
+    paragraphs = {run: next(run.iterancestors(f"{WORD}p"), None) for run in looks}
     with_line = set()
-    for run, paragraph, look in runs:
+    """The paragraphs that have text on the line."""
+    for run, look in looks.items():
         is_on_line = look.height == "baseline" and not look.is_hidden
         if is_on_line and any(text.text and text.text.strip() for text in run.iterchildren(f"{WORD}t")):
-            with_line.add(paragraph)
+            with_line.add(paragraphs[run])
 
     marks_of: dict[Element, _Marks] = {}
-    for run, paragraph, look in runs:
+    for run, look in looks.items():
         if look.is_hidden or (look.is_struck and run.tag == f"{MATH}r"):
             _remove(run)
         elif run.tag == f"{WORD}r":
             # mammoth raises the mark of a note itself.
-            is_raised = paragraph in with_line and next(run.iter(*_NOTE_REFERENCES), None) is None
+            is_note_mark = next(run.iter(*_NOTE_REFERENCES), None) is not None
+            is_raised = paragraphs[run] in with_line and not is_note_mark
             marks = _Marks(look.is_struck, look.height if is_raised else "baseline")
             previous = run.getprevious()
             if previous is not None and marks_of.get(previous) == marks:
@@ -192,6 +195,7 @@ def _apply_looks(root: "Element", styles: WordStyles) -> None:
                 _remove(run)
             else:
                 marks_of[run] = marks
+
     for run, marks in marks_of.items():
         _mark_run(run, marks)
 

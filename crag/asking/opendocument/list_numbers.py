@@ -34,7 +34,7 @@ def number_text(body: "Element", styles: Styles) -> "dict[Element, str]":
 
 
 def number_slides(body: "Element", styles: Styles) -> "dict[Element, str]":
-    """The same for slides, where each box and each cell counts by itself."""
+    """The number of each paragraph of slides that has one. Each box and each cell counts by itself."""
     lists = Lists(styles)
     last_box = None
     counter = _BoxCounter()
@@ -45,7 +45,8 @@ def number_slides(body: "Element", styles: Styles) -> "dict[Element, str]":
             continue
         box = next(ancestor for ancestor in paragraph.iterancestors() if ancestor.tag not in {LIST, *ITEMS})
         if box is not last_box:
-            last_box, counter = box, _BoxCounter()
+            last_box = box
+            counter = _BoxCounter()
         number = counter.count(place)
         if number:
             numbers[paragraph] = number

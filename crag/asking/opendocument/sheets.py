@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.office.sheet_rows import to_rows
@@ -42,7 +43,6 @@ def read_sheets(package: Package, styles: Styles, objects: ObjectReader) -> Open
     cut = []
     cells = _CellReader(styles, ParagraphReader(styles, objects))
     blocks = BlockReader(styles, objects)
-    look_of_shapes = styles.default_look("graphic")
     for name, style_name, elements in _split_tables(package):
         if _OTHER_FILE.fullmatch(name):
             continue
@@ -58,8 +58,9 @@ def read_sheets(package: Package, styles: Styles, objects: ObjectReader) -> Open
                 grid.add(element)
             elif element.tag == _COLUMN:
                 cells.add_columns(element)
-            drawings += [blocks.read_shape(shape, look_of_shapes) for shape in _find_shapes(element)]
-        sheets.append(Sheet(name, to_rows(grid.texts), "\n".join(filter(None, drawings))))
+            drawings += _read_shapes(element, blocks, styles)
+
+        sheets.append(Sheet(name, to_rows(grid.texts), "\n".join(drawings)))
         if grid.is_cut:
             cut.append(name)
 
@@ -106,12 +107,16 @@ def _parts(events: "Iterator[tuple[str, Element]]", sheet: "Element") -> "Iterat
                 del element.getparent()[0]
 
 
-def _find_shapes(part: "Element") -> "list[Element]":
-    """The shapes of a sheet, or those in the cells of a row."""
+def _read_shapes(part: "Element", blocks: BlockReader, styles: Styles) -> Iterator[str]:
+    """The texts of the shapes of a sheet, or of those in the cells of a row."""
+    # Most rows have none, and to look for one is faster than to look into each cell.
     if next(part.iter(f"{DRAW}*", f"{DRAW_3D}*"), None) is None:
-        return []
+        return
     holders = [part] if part.tag == _SHAPES else list(part)
-    return [shape for holder in holders for shape in shapes_in(holder)]
+    for shape in chain.from_iterable(map(shapes_in, holders)):
+        text = blocks.read_shape(shape, styles.default_look("graphic"))
+        if text:
+            yield text
 
 
 class _CellReader:

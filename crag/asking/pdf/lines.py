@@ -26,6 +26,9 @@ _SMALLER = 0.87
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|re|e|o|a|os|as)\b")
 _BASE_OF_POWER = re.compile(r"(?:\b10|[×x]10|\b(?:k|c|m|d|µ)?m|\bft|\bin|\bmi)$")
 
+_Gap = tuple[float, float]
+"""The left and the right end of a wide blank."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -97,23 +100,32 @@ def _group_by_baseline(words: Sequence[Word]) -> list[list[Word]]:
 
 def _split_into_cells(lines: Sequence[Sequence[Word]]) -> list[_Row]:
     """The lines as rows. A wide blank is a border of cells if a line nearby has one at the same place."""
-    gaps = [_find_cell_gaps(line) for line in lines]
+    gaps_of_lines = [_find_cell_gaps(line) for line in lines]
     rows = []
     for index, line in enumerate(lines):
         # Two lines away as well: cells in between may have two lines.
-        others = [other for other in range(index - 2, index + 3) if 0 <= other < len(lines) and other != index]
-        nearby = [gaps[other] for other in others if _are_near(line[0], lines[other][0])]
+        first = max(0, index - 2)
+        nearby: list[list[_Gap]] = []
+        for other, gaps in enumerate(gaps_of_lines[first : index + 3], start=first):
+            if other != index and _are_near(line[0], lines[other][0]):
+                nearby.append(gaps)
+
         starts: dict[float, int] = {}
-        for gap in gaps[index]:
-            # It is two borders, with an empty cell between them, if that line has two there.
-            borders = max((sum(_overlap(gap, near) for near in gaps_nearby) for gaps_nearby in nearby), default=0)
+        for gap in gaps_of_lines[index]:
+            borders = _count_borders(gap, nearby)
             if borders:
                 starts[gap[1]] = borders
         rows.append(_build_row(line, starts))
     return rows
 
 
-def _find_cell_gaps(line: Sequence[Word]) -> list[tuple[float, float]]:
+def _count_borders(gap: _Gap, nearby: Sequence[Sequence[_Gap]]) -> int:
+    """How many borders of cells a wide blank is: two, around an empty cell, if a line nearby has two there."""
+    counts = [sum(_overlap(gap, other) for other in gaps) for gaps in nearby]
+    return max(counts, default=0)
+
+
+def _find_cell_gaps(line: Sequence[Word]) -> list[_Gap]:
     """The wide blanks of a line."""
     gaps = []
     for before, word in pairwise(line):
@@ -126,7 +138,7 @@ def _are_near(word: Word, other: Word) -> bool:
     return abs(word.baseline - other.baseline) < NEAR * max(word.size, other.size)
 
 
-def _overlap(gap: tuple[float, float], other: tuple[float, float]) -> bool:
+def _overlap(gap: _Gap, other: _Gap) -> bool:
     return min(gap[1], other[1]) > max(gap[0], other[0])
 
 

@@ -121,10 +121,11 @@ def _continues(paragraph: Paragraph, line: Line, regions: dict[int, _Region]) ->
 
     region = regions[line.region]
     is_finished = bool(_SENTENCE_END.search(before.text)) and not _ENDS_OPEN.search(before.text)
-    is_item = bool(_MARKER.match(line.text)) and (is_finished or paragraph.is_item)
-    is_item = is_item or bool(_LABEL.match(before.text) and _LABEL.match(line.text))
-    if is_item or _is_far_below(before, line, region) or _is_outdented(paragraph, line):
+    begins_item = _MARKER.match(line.text) and (is_finished or paragraph.is_item)
+    is_next_label = _LABEL.match(before.text) and _LABEL.match(line.text)
+    if begins_item or is_next_label or _is_far_below(before, line, region) or _is_outdented(paragraph, line):
         return False
+
     if _is_unfinished(before.text, line.text):
         return True
     is_indented = line.left - before.left > INDENT * line.size and not paragraph.is_item

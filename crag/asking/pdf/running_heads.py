@@ -28,7 +28,10 @@ def drop_running_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     edges = [_find_edges(lines) for lines in pages]
     counts: Counter[str] = Counter()
     for number, page_edges in enumerate(edges):
-        counts.update({key for line in page_edges for key in _keys(line, number)})
+        keys_of_page: set[str] = set()
+        for line in page_edges:
+            keys_of_page.update(_keys(line, number))
+        counts.update(keys_of_page)
     least = max(2, LEAST_SHARE * len(pages))
 
     kept_pages = []

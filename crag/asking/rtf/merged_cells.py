@@ -40,10 +40,11 @@ def find_spans(places: Sequence[Sequence[CellPlace]], texts: Sequence[Sequence[s
     columns = _number_edges([[place.right_edge for place in row] for row in places])
     spans: dict[Cell, Span] = {}
     above: dict[int, Cell] = {}
-    """The cell that begins at a column, in the rows so far."""
+    """The lowest cell that begins at a column, in the rows so far."""
+
     for row_number, row in enumerate(places):
         column = 0
-        last: Cell | None = None
+        left: Cell | None = None
         for number, place in enumerate(row):
             cell = (row_number, number)
             width = columns[place.right_edge] + 1 - column
@@ -51,17 +52,18 @@ def find_spans(places: Sequence[Sequence[CellPlace]], texts: Sequence[Sequence[s
                 return {}  # a cell that ends before it begins
 
             is_blank = not texts[row_number][number].strip()
-            cover = above.get(column)
-            if place.is_covered_from_left and is_blank and last is not None:
+            upper = above.get(column)
+            if place.is_covered_from_left and is_blank and left is not None:
                 spans[cell] = _COVERED
-                spans[last] = spans[last]._replace(columns=spans[last].columns + width)
-            elif place.is_covered_from_above and is_blank and cover is not None:
+                spans[left] = spans[left]._replace(columns=spans[left].columns + width)
+            elif place.is_covered_from_above and is_blank and upper is not None:
                 spans[cell] = _COVERED
-                spans[cover] = spans[cover]._replace(rows=row_number - cover[0] + 1)
-                last = None
+                spans[upper] = spans[upper]._replace(rows=row_number - upper[0] + 1)
+                left = None
             else:
                 spans[cell] = Span(width, 1)
-                above[column] = last = cell
+                above[column] = cell
+                left = cell
             column += width
     return spans
 

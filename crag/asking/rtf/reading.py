@@ -183,7 +183,9 @@ class _Reader:
         self._writer.write_bytes(content, codec, self._state)
 
     def _take_word(self, word: str, number: int | None) -> None:
-        is_optional, self._is_optional = self._is_optional, False
+        is_optional = self._is_optional
+        self._is_optional = False
+
         if word in SKIPPED or (is_optional and word not in READ_IF_OPTIONAL):
             self._skip_group()
         elif self._state.is_font_table:
