@@ -13,7 +13,7 @@ from crag.evaluation.compare import Comparison, RunPair, compare_runs, verdicts_
 from crag.evaluation.metrics import single_value_fields
 from crag.evaluation.paired_statistics import Difference
 from crag.evaluation.report.comparison_page import write_comparison
-from crag.evaluation.results import interval_text, metrics_headline
+from crag.evaluation.results_text import interval_text, metrics_headline
 from crag.evaluation.store import SavedRun
 
 _WIDTH = 110

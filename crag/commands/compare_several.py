@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from crag.evaluation.compare import Comparison, Cost, verdicts_title
 from crag.evaluation.metrics import Metrics
-from crag.evaluation.results import align_columns, interval_text
+from crag.evaluation.results_text import align_columns, interval_text
 
 TITLES = ("", "n", "score", "- A", f"{'95 % interval':^17}", "p", "right", "wrong", "s/question", "tokens/question")
 _NO_DIFFERENCE = ("-", f"{'-':^17}", "-")

@@ -41,7 +41,7 @@ from crag.evaluation.origin import describe_origin
 from crag.evaluation.process import ProcessWorker
 from crag.evaluation.ray_workers import RayWorkers
 from crag.evaluation.report.run_page import write_report
-from crag.evaluation.results import metrics_table, results_footer
+from crag.evaluation.results_text import metrics_table, results_footer
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore, SavedRun

@@ -35,7 +35,7 @@ from crag.evaluation.judge import (
 )
 from crag.evaluation.metrics import compute_metrics, single_value_fields
 from crag.evaluation.rejudge import verdicts_of
-from crag.evaluation.results import metrics_headline
+from crag.evaluation.results_text import metrics_headline
 
 DEFAULT_GROUPS = "question_type"
 

@@ -23,7 +23,7 @@ from crag.evaluation.rejudge import (
     withheld_changes,
 )
 from crag.evaluation.report.run_page import write_report
-from crag.evaluation.results import metrics_headline
+from crag.evaluation.results_text import metrics_headline
 
 WIDTH = 110
 """Characters of a question, an answer or a reason that are printed."""

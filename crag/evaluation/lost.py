@@ -8,7 +8,8 @@ from typing import Any
 
 from crag.core.files import UserError
 from crag.evaluation.batches import Question, RowKey
-from crag.evaluation.results import count_lost, lost_line
+from crag.evaluation.results import count_lost
+from crag.evaluation.results_text import lost_line
 
 Batch = Sequence[Question]
 Row = Mapping[str, Any]

@@ -11,7 +11,8 @@ from crag.core.progress import ProgressMode
 from crag.evaluation.in_process import InProcessWorker
 from crag.evaluation.judge import RulesJudge
 from crag.evaluation.lost import DeadServerError, RetryPolicy, lost_advice
-from crag.evaluation.results import count_lost, metrics_table
+from crag.evaluation.results import count_lost
+from crag.evaluation.results_text import metrics_table
 from crag.evaluation.runner import Evaluation
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import AgentSpec

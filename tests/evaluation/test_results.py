@@ -9,7 +9,8 @@ import pytest
 from crag.evaluation.batches import Question, RowKey
 from crag.evaluation.gates import gate_effects, judged_firings
 from crag.evaluation.judge import RulesJudge
-from crag.evaluation.results import metrics_table, results_footer, summarise
+from crag.evaluation.results import summarise
+from crag.evaluation.results_text import metrics_table, results_footer
 from tests.evaluation import run_folders
 
 record = partial(run_folders.record, batch_size=2, domain="movie", question_type="simple", static_or_dynamic="static")

@@ -11,7 +11,8 @@ import pytest
 from crag.commands.evaluate import main as evaluate
 from crag.commands.judge import main as judge
 from crag.commands.runs import main as runs
-from crag.evaluation.results import results_footer, summarise
+from crag.evaluation.results import summarise
+from crag.evaluation.results_text import results_footer
 from crag.evaluation.retrieval_quality import FIELDS, measure_question, retrieval_line, summarise_retrieval
 from tests.evaluation.run_folders import record
 

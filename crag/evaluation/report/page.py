@@ -24,7 +24,7 @@ from crag.evaluation.report.finished_run import RETRIEVAL_TITLES, SHOWN, Finishe
 from crag.evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces
 from crag.evaluation.report.question_table import facet_title, row_id
 from crag.evaluation.report.stage_seconds import stage_seconds
-from crag.evaluation.results import lost_line, out_of_time_line, tokens_line
+from crag.evaluation.results_text import lost_line, out_of_time_line, tokens_line
 from crag.evaluation.signature import signature_line
 
 SHARED_SCRIPTS = ("elements.js", "page.js", "trace.js")
