@@ -1,5 +1,4 @@
-"""`crag.submission.smoke`: what it changes for a processor, what it copies, and which faults it finds behind
-abstentions."""
+"""A rehearsal: what it changes for a processor, what it copies, and which faults it finds behind abstentions."""
 
 import json
 import os
@@ -13,7 +12,8 @@ import pytest
 
 from crag.commands.smoke import main
 from crag.settings import available_presets, load_settings
-from crag.submission.smoke import Examination, examine, processor_changes
+from crag.submission.examination import Examination, examine
+from crag.submission.smoke import processor_changes
 from tests.submission.preflight.conftest import commit, git
 
 ROOT = Path(__file__).parents[2]

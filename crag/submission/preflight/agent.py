@@ -1,21 +1,17 @@
 """The check of the agent: imports and evaluates it in an isolated environment with `local_evaluation.py`."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
-from itertools import chain, cycle, groupby
-from operator import itemgetter
+from itertools import chain, cycle
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-from crag.answering import trim_to_tokens
-from crag.core.contracts import I_DONT_KNOW
 from crag.core.files import read_jsonl, write_rows
 from crag.engines.gpus import GpuError, require_gpus
 from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY
@@ -23,19 +19,15 @@ from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
 from crag.settings import KG_VARIABLE, PRESET_VARIABLE
+from crag.submission.preflight.answers import AGENT_FILE, batch_findings, failure
 from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.weights.manifest import cache_folder
 
-AGENT_FILE = "agents/user_config.py"
 QUESTIONS = "data/sample/questions.jsonl"
 SERVING = ".venv-gpu/bin/python"
 """The interpreter of the evaluator's environment, which `make serving` makes: vLLM is not in this one."""
-NEARLY = 0.8
-"""Warn if a batch takes this share of its limit here: it may take all of it there."""
 PAGES_OF_TASK_3 = 50
-BUILD = "python -c 'import agents.user_config as u; u.UserAgent()'"
-"""What shows the whole traceback of an agent that cannot be built."""
 IMPORT = """
 from agents.user_config import UserAgent
 from models.user_config import UserModel
@@ -43,7 +35,6 @@ UserAgent.get_batch_size, UserAgent.batch_generate_answer
 if UserModel is not UserAgent:
     raise SystemExit("models.user_config.UserModel, which the 2024 evaluator asks, is not agents.user_config.UserAgent")
 """
-_ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
 def agent(subject: Subject) -> Findings:
@@ -113,10 +104,10 @@ def _rehearse(subject: Subject, python: Path, *, asks: bool) -> Findings:
         if asks and process.returncode == 0:
             process = rehearsal.evaluate()
         if not rehearsal.predictions.is_file() and (process.returncode or asks):
-            yield _failure(process.stderr)
+            yield failure(process.stderr)
         elif asks:
             rows = [record.data for record in read_jsonl(rehearsal.predictions)]
-            yield from _batch_findings(subject, rows, graph)
+            yield from batch_findings(subject, rows, graph)
 
         # Before the block ends, which deletes the log
         hosts = refused(folder)
@@ -195,74 +186,6 @@ def _network_findings(hosts: list[str] | None) -> Findings:
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
 
 
-def _failure(
-    output: str, whole_traceback: str = "python -c 'import agents.user_config as u; u.UserAgent()'"
-) -> Finding:
-    """The final line of a traceback, with the innermost file and line of the submission in it.
-
-    `whole_traceback` says what shows all of it.
-    """
-    position = ""
-    # The last match wins: tracebacks name the innermost call last
-    for file, line in re.findall(r'File "([^"]+)", line (\d+)', output):
-        if "/agents/" in file or "/crag/" in file:
-            position = f" ({file}:{line})"
-
-    # A killed process may leave no output at all
-    message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
-    problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
-    return Finding(Level.ERROR, AGENT_FILE, problem, f"correct it; the whole traceback: {whole_traceback}")
-
-
-def _batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | None) -> Findings:
-    """Problems of each batch, and the time of the largest batch."""
-    batch_seconds: list[tuple[int, float]] = []
-    # Rows of a batch stand together, as groupby needs
-    for _, group in groupby(rows, itemgetter("batch")):
-        batch = list(group)
-        batch_seconds.append((len(batch), batch[0]["batch_seconds"]))
-        yield from _answer_findings(batch)
-        yield from _time_findings(subject, batch)
-
-    # Of the largest batches the slowest.
-    size, seconds = max(batch_seconds)
-    timing = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
-    yield note(f"{timing}, graph {graph}" if graph else timing)
-
-
-def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
-    """The batch's error, or the faults of its answers. All rows of a batch share error and time."""
-    first = batch[0]
-    # Reported with its time
-    if first["timed_out"]:
-        return
-    if first["error"]:
-        yield _failure(first["error"], "predictions.jsonl of local_evaluation.py, field error")
-    for row in batch:
-        if not row["error"]:
-            fault = _find_answer_fault(row["prediction"])
-            if fault is not None:
-                place = f"{AGENT_FILE}, batch_generate_answer"
-                yield Finding(Level.ERROR, place, fault.problem, fault.remedy)
-
-
-def _time_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
-    """An error if the batch took more than its time, a warning if it took nearly all."""
-    seconds = batch[0]["batch_seconds"]
-    # The evaluator's limit grows with the batch
-    limit = SECONDS_PER_QUERY * len(batch)
-    if seconds <= NEARLY * limit:
-        return
-
-    problem = f"a batch of {len(batch)} took {seconds:.1f} s of {limit:g} s on this machine"
-    level = Level.WARNING
-    if batch[0]["timed_out"] or seconds > limit:
-        problem += ": an overrun ends the whole submission"
-        level = Level.ERROR
-    remedy = "a smaller model, fewer passages or tokens; report.html of a run shows the seconds of each stage"
-    yield Finding(level, subject.preset_file, problem, remedy)
-
-
 def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
     """Seventeen questions with pages like those of real batches.
 
@@ -298,29 +221,3 @@ def rehearsal_rows(questions: Path, task: str | None) -> list[dict[str, Any]]:
     with_broken_page[0] = with_broken_page[0] | {"page_result": f"{first_half}<div <p class='"}
     without_pages.clear()
     return rows
-
-
-class _AnswerFault(NamedTuple):
-    """What is wrong with an answer, and what to do about it."""
-
-    problem: str
-    remedy: str
-
-
-def _find_answer_fault(answer: str) -> _AnswerFault | None:
-    excerpt = repr(one_line(answer, 60))
-    if not answer.strip():
-        return _AnswerFault(f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer")
-    if "\n" in answer or "\r" in answer:
-        return _AnswerFault(f"gives several lines: {excerpt}", "join the lines with spaces")
-
-    # Trimming changes only what is too long
-    if trim_to_tokens(answer) != answer.strip():
-        remedy = "crag.answering.trim_to_tokens cuts it as the evaluator does"
-        return _AnswerFault(f"gives more than 75 tokens: {excerpt}", remedy)
-
-    # "I do not know" or a curly apostrophe: the evaluator looks for the exact words
-    if _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
-        problem = f"abstains as {excerpt}, which is judged as a wrong answer"
-        return _AnswerFault(problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe")
-    return None

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from crag.submission.preflight import agent, description, repository
+from crag.submission.preflight import agent, description, imports, repository, weights
 from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line
 
 Check = Callable[[Subject], Iterable[Finding]]
@@ -17,8 +17,8 @@ CHECKS: dict[str, Check] = {
     "clean-tree": repository.clean_tree,
     "lfs": repository.lfs,
     "secrets": repository.secrets,
-    "weights": repository.weights,
-    "imports-named": repository.imports_named,
+    "weights": weights.weights,
+    "imports-named": imports.imports_named,
     "agent": agent.agent,
 }
 UNFORESEEN = (

@@ -1,29 +1,17 @@
-"""Checks of what git will push: clean tree, Git LFS, secrets, weights, and imports that nothing installs."""
+"""Checks of what git will push: a clean tree, large files in Git LFS, no secrets."""
 
-import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from crag.settings import needed_weights
 from crag.submission.preflight.subject import (
     Finding,
     Findings,
     Level,
-    NotApplicableError,
     Subject,
     first_few,
     note,
-    one_line,
 )
-from crag.weights.fetch import verification_problem
-from crag.weights.manifest import cache_folder
-from crag.weights.needed import NeededFolder
 
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
@@ -33,21 +21,6 @@ LARGE = 20_000_000
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
 LARGEST_TEXT = 2_000_000
 """Bytes of a file that is searched for secrets; larger ones are data and weights."""
-AGENT_ROOMS = (
-    "crag/answering",
-    "crag/core",
-    "crag/engines",
-    "crag/facts",
-    "crag/graph",
-    "crag/pipeline",
-    "crag/router",
-    "crag/settings",
-    "crag/text",
-    "crag/web",
-)
-"""The folders whose code runs in the evaluator. `crag/weights` also has what fetches and converts, before the push."""
-REQUIREMENTS = "requirements.txt"
-LOCK = "locks/gpu.txt"
 
 
 def clean_tree(subject: Subject) -> Findings:
@@ -173,139 +146,3 @@ def secrets(subject: Subject) -> Findings:
                 # Place and kind are enough; the secret itself must not reach a log
                 line = text.count("\n", 0, match.start()) + 1
                 yield Finding(Level.ERROR, f"{name}:{line}", f"has {kind}", remedy)
-
-
-def imports_named(subject: Subject) -> Findings:
-    """requirements.txt names all packages that the agent imports (deptry), and the image's lock has them."""
-    locked = (subject.root / LOCK).read_text(encoding="utf-8")
-    requirements = (subject.root / REQUIREMENTS).read_text(encoding="utf-8")
-    # "Name==1.2" at the start of a line, without an environment marker
-    for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", requirements):
-        locked_form = pin.lower().replace("_", "-")
-        if f"\n{locked_form} " not in locked:
-            yield Finding(
-                Level.ERROR,
-                LOCK,
-                f"has no {pin}, so the image has none",
-                "make locks",
-            )
-
-    for fault in _run_deptry(subject):
-        module = fault["module"]
-        location = fault["location"]
-        position = f"{location['file']}:{location['line']}"
-        problem = f"imports {module}, which {REQUIREMENTS} does not name"
-        remedy = f"add the package of {module} with its exact version, then run make locks"
-        yield Finding(Level.ERROR, position, problem, remedy)
-
-
-def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
-    """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
-    # Modules of this tree need no requirement
-    first_party: list[str] = []
-    for path in subject.root.iterdir():
-        if path.is_dir() or path.suffix == ".py":
-            first_party += ["--known-first-party", path.stem]
-
-    command = [sys.executable, "-m", "deptry", "agents", *AGENT_ROOMS]
-    command += ["--config", os.devnull, "--ignore", "DEP002"]
-    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
-    command += ["--json-output", "/dev/stdout", *first_party]
-    completed = subprocess.run(  # noqa: S603
-        command,
-        cwd=subject.root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    # deptry's exit code is not 0 if it finds faults, so only empty output means that it failed
-    if not completed.stdout:
-        raise OSError(f"deptry failed: {one_line(completed.stderr)}")
-    faults: list[dict[str, Any]] = json.loads(completed.stdout)
-    return faults
-
-
-def weights(subject: Subject) -> Findings:
-    """The submission has every model of the preset, identical to the manifest and committed."""
-    root = subject.pushed
-    needed = needed_weights(
-        subject.settings,
-        manifest=subject.manifest,
-        repository=root,
-        # The evaluator has no cache, so that of this machine must not help
-        cache=root / "no-cache",
-    )
-    if not needed.models and not needed.folders:
-        raise NotApplicableError(f"the preset {subject.preset} loads no weights")
-
-    fetch = f"crag models fetch {subject.preset} --to models/weights, then git lfs install, git add and git commit"
-    for name, key in (*needed.models.items(), *needed.optional.items()):
-        path = f"models/weights/{name}"
-        problem = verification_problem(subject.manifest.models[name], root / path)
-        if problem:
-            part = _MissingPart(name, key, path, is_optional=name in needed.optional)
-            yield _missing_weights(subject, part, problem, fetch)
-
-    for folder in needed.folders:
-        yield from _folder_findings(subject, folder)
-
-    count = len(needed.models) + len(needed.optional) + len(needed.folders)
-    yield note(f"{count} model(s); {_adapters_in_words(needed.folders)}")
-
-
-def _folder_findings(subject: Subject, folder: NeededFolder) -> Findings:
-    """Whether the pushed copy has an adapter or a classifier, with its contents."""
-    root = subject.pushed
-    # The first path is in the repository; others may exist here only
-    location = folder.paths[0]
-    path = location.relative_to(root).as_posix() if location.is_relative_to(root) else str(location)
-
-    problem = folder.fault
-    pointers = [name for name in folder.files if is_pointer(location / name)]
-    if pointers:
-        problem = f"a Git LFS pointer, the contents are not here: {first_few(pointers)}; git lfs pull"
-    if problem:
-        without = "write tuned = false as the first line of" if folder.kind == "adapter" else "remove the key from"
-        remedy = f"{folder.remedy}; commit {path}, or {without} the preset"
-        yield _missing_weights(subject, _MissingPart(folder.name, folder.key, path), problem, remedy)
-
-
-def _adapters_in_words(folders: Sequence[NeededFolder]) -> str:
-    adapters = [folder for folder in folders if folder.kind == "adapter"]
-    missing = [folder.name for folder in adapters if folder.problem]
-    if missing:
-        return f"adapters missing: {', '.join(missing)}; tuned = false pushes the base model alone"
-    if adapters:
-        return f"tuned: {', '.join(folder.name for folder in adapters)}"
-    return "untuned: the base model answers without adapters"
-
-
-class _MissingPart(NamedTuple):
-    """A model, adapter or classifier that the pushed copy lacks: its name, the preset's key for it, and its path."""
-
-    name: str
-    key: str
-    path: str
-    is_optional: bool = False
-
-
-def _missing_weights(subject: Subject, part: _MissingPart, problem: str, remedy: str) -> Finding:
-    """The finding for a missing part; this machine's tree or cache may have it."""
-    for candidate in (subject.root / part.path, cache_folder() / part.name):
-        if candidate.exists():
-            remedy = f"{remedy}; on this machine it is in {candidate}"
-            break
-
-    # A purpose, such as "the cut to 75 tokens", is no key of the file
-    place = f"field {part.key}" if "." in part.key else f"for {part.key}"
-    # The copy has a temporary name, which helps nobody
-    problem = problem.replace(f"{subject.pushed}/", "")
-    # Another preset is only rehearsed: it will not be submitted
-    is_needed = subject.preset == subject.active_preset and not part.is_optional
-    return Finding(
-        Level.ERROR if is_needed else Level.WARNING,
-        f"{subject.preset_file}, {place}",
-        f"{part.path}, as git would push it: {one_line(problem, 400)}",
-        remedy,
-    )

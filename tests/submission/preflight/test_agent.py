@@ -88,7 +88,9 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
 def test_bad_habits_are_errors(
     answers: str, expected: list[str], tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crag.submission.preflight.agent.SECONDS_PER_QUERY", 0.05 if "sleep" in answers else 30.0)
+    for module in ("agent", "answers"):
+        limit = f"crag.submission.preflight.{module}.SECONDS_PER_QUERY"
+        monkeypatch.setattr(limit, 0.05 if "sleep" in answers else 30.0)
     found = problems(ask(tree, checked, answers))
     assert [problem for problem in expected if problem not in found] == [], found
 

@@ -1,0 +1,77 @@
+"""The check of imports: requirements and lock have every package that the agent imports."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject, one_line
+
+AGENT_ROOMS = (
+    "crag/answering",
+    "crag/core",
+    "crag/engines",
+    "crag/facts",
+    "crag/graph",
+    "crag/pipeline",
+    "crag/router",
+    "crag/settings",
+    "crag/text",
+    "crag/web",
+)
+"""The folders whose code runs in the evaluator. `crag/weights` also has what fetches and converts, before the push."""
+REQUIREMENTS = "requirements.txt"
+LOCK = "locks/gpu.txt"
+
+
+def imports_named(subject: Subject) -> Findings:
+    """requirements.txt names all packages that the agent imports (deptry), and the image's lock has them."""
+    locked = (subject.root / LOCK).read_text(encoding="utf-8")
+    requirements = (subject.root / REQUIREMENTS).read_text(encoding="utf-8")
+    # "Name==1.2" at the start of a line, without an environment marker
+    for pin in re.findall(r"(?m)^[\w.-]+==[^\s;]+", requirements):
+        locked_form = pin.lower().replace("_", "-")
+        if f"\n{locked_form} " not in locked:
+            yield Finding(
+                Level.ERROR,
+                LOCK,
+                f"has no {pin}, so the image has none",
+                "make locks",
+            )
+
+    for fault in _run_deptry(subject):
+        module = fault["module"]
+        location = fault["location"]
+        position = f"{location['file']}:{location['line']}"
+        problem = f"imports {module}, which {REQUIREMENTS} does not name"
+        remedy = f"add the package of {module} with its exact version, then run make locks"
+        yield Finding(Level.ERROR, position, problem, remedy)
+
+
+def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
+    """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
+    # Modules of this tree need no requirement
+    first_party: list[str] = []
+    for path in subject.root.iterdir():
+        if path.is_dir() or path.suffix == ".py":
+            first_party += ["--known-first-party", path.stem]
+
+    command = [sys.executable, "-m", "deptry", "agents", *AGENT_ROOMS]
+    command += ["--config", os.devnull, "--ignore", "DEP002"]
+    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
+    command += ["--json-output", "/dev/stdout", *first_party]
+    completed = subprocess.run(  # noqa: S603
+        command,
+        cwd=subject.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    # deptry's exit code is not 0 if it finds faults, so only empty output means that it failed
+    if not completed.stdout:
+        raise OSError(f"deptry failed: {one_line(completed.stderr)}")
+    faults: list[dict[str, Any]] = json.loads(completed.stdout)
+    return faults
