@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import requests
@@ -90,7 +91,8 @@ def read_files(locations: Sequence[str], pool: ExtractionPool) -> list[FileReadi
     with ThreadPoolExecutor(READERS) as readers:
         unread = list(readers.map(_read_file, locations))
 
-    pages = [document.html for reading in unread for document in reading.documents]
+    documents = chain.from_iterable(reading.documents for reading in unread)
+    pages = [document.html for document in documents]
     texts, dropped = pool.extract(pages, Deadline(sources.READING_SECONDS))
     return [_add_texts(reading, texts, dropped) for reading in unread]
 

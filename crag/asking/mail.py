@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from crag.asking.calendars import calendar_lines, is_calendar
@@ -115,7 +115,7 @@ class _Reader:
             texts = [self._read_part(inner) for inner in inner_parts]
         if kind == "multipart/alternative":  # the same text in several forms
             return _choose_form(texts)
-        return [text for forms in texts for text in forms]
+        return list(chain.from_iterable(texts))
 
     def _read_page(self, page: Message, *others: Message) -> list[_Text]:
         """A page with its pictures, styles and frames."""
@@ -224,10 +224,12 @@ def _inner_parts(part: Message) -> list[Message]:
 
 def _choose_form(forms: list[list[_Text]]) -> list[_Text]:
     """Of the forms of one text that in HTML, if it has words: some programs send an empty one beside the text."""
-    with_words = [texts for texts in forms if any(_has_words(text) for text in texts)]
-    in_html = [texts for texts in with_words if any(text.is_html for text in texts)]
-    chosen = in_html or with_words or forms
-    return chosen[0] if chosen else []
+    with_words = [texts for texts in forms if any(map(_has_words, texts))]
+    for texts in with_words:
+        if any(text.is_html for text in texts):
+            return texts
+    best_first = [*with_words, *forms]
+    return best_first[0] if best_first else []
 
 
 def _has_words(text: _Text) -> bool:

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeGuard
 
 from crag.asking.table_heads import Row
@@ -99,11 +100,15 @@ def _are_objects(items: Sequence[Json]) -> TypeGuard[Sequence[Mapping[str, Json]
 def _rows_of_objects(items: Sequence[Mapping[str, Json]]) -> list[Row] | None:
     """Objects as rows, unless they have hardly a name in common: the blank cells would be millions."""
     cells_of_items = list(map(_cells, items))
-    columns = list(dict.fromkeys(name for cells in cells_of_items for name in cells))
+    columns = list(dict.fromkeys(chain.from_iterable(cells_of_items)))
     filled = sum(map(len, cells_of_items))
     if len(columns) * len(items) > max(SMALL_TABLE, MOST_CELLS_OF_A_VALUE * filled):
         return None
-    return [columns, *([cells.get(column, "") for column in columns] for cells in cells_of_items)]
+
+    def to_row(cells: Mapping[str, str]) -> Row:
+        return [cells.get(column, "") for column in columns]
+
+    return [columns, *map(to_row, cells_of_items)]
 
 
 def _rows_of_lists(items: Sequence[Json]) -> list[Row] | None:

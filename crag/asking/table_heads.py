@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 
 Row = Sequence[str]
 
@@ -59,9 +59,12 @@ def _ends_head(row: Row, later_rows: Sequence[Row]) -> bool:
     """Whether a row below other names has one above a column of numbers, which may be a year."""
     if stands_above_numbers(row, later_rows):
         return True
-    years = [column for column, cell in enumerate(row) if _YEAR.fullmatch(cell.strip())]
-    below = [later[column].strip() for later in later_rows for column in years if column < len(later)]
-    values = [value for value in below if not _NO_VALUE.fullmatch(value)]
+
+    values: list[str] = []
+    for column, cell in enumerate(row):
+        if _YEAR.fullmatch(cell.strip()):
+            values += [later[column].strip() for later in later_rows if column < len(later)]
+    values = [value for value in values if not _NO_VALUE.fullmatch(value)]
     return bool(values) and all(_VALUE.match(value) and not _YEAR.fullmatch(value) for value in values)
 
 
@@ -104,7 +107,8 @@ def names_columns(row: Row, later_rows: Sequence[Row]) -> bool:
         return True
     if len(set(cells)) < len(cells) and not stands_above_numbers(row, later_rows):
         return False
-    is_above_dates = any(_DATE.fullmatch(cell) for later in later_rows for cell in filled_cells(later))
+    cells_below = chain.from_iterable(map(filled_cells, later_rows))
+    is_above_dates = any(_DATE.fullmatch(cell) for cell in cells_below)
     return all(_is_label(cell) or (_DATE.fullmatch(cell) and not is_above_dates) for cell in cells)
 
 
@@ -138,7 +142,8 @@ def _goes_up(row: Row) -> bool:
 
 def _follows(before: re.Match[str], after: re.Match[str]) -> bool:
     """Whether a span begins where the one before it ends, or both are seasons: ``2019/20``, ``2020/21``."""
-    start, end = int(before["first"]), int(before["last"] or before["first"])
+    start = int(before["first"])
+    end = int(before["last"] or before["first"])
     next_start = int(after["first"])
     is_season = start >= _LEAST_YEAR and (start + 1) % 100 == end % 100
     if is_season:

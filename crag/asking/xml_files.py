@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from crag.asking.structured import Json, to_markup
@@ -90,7 +91,7 @@ def _read_feed(root: "etree._Element") -> XmlText:
     about = [_words(element) for element in descriptions if _name(element.getparent()) in _HEADS]
     entries = [element for element in root.iter("*") if _name(element) in _ENTRIES]
     markup = [f"<p>{_to_html(text)}</p>\n" for text in about if text]
-    markup += [piece for entry in entries for piece in _entry_markup(entry)]
+    markup += chain.from_iterable(map(_entry_markup, entries))
     return XmlText(title, "".join(markup))
 
 

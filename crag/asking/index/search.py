@@ -68,8 +68,8 @@ def _add_meaning(
     cosines = _multiply(vectors.vectors, query)
     count = min(MOST_PIECES, len(cosines))
     nearest = np.argpartition(-cosines, count - 1)[:count]
-    highest, lowest = float(cosines[nearest].max()), float(cosines[nearest].min())
-    spread = max(highest - lowest, 1e-6)
+    lowest = float(cosines[nearest].min())
+    spread = max(float(cosines[nearest].max()) - lowest, 1e-6)
 
     # Both scores of each piece, whichever ranking found it.
     rows = {int(vectors.pieces[row]): int(row) for row in nearest}
@@ -115,7 +115,8 @@ def _list_phrases(store: IndexStore, question: str) -> Iterator[str]:
 def _split_in_two(word: str) -> Iterator[str]:
     """A word in two: people type "spiderman" where pages write "Spider Man"."""
     for end in range(2, len(word) - 1):
-        first, second = word[:end], word[end:]
+        first = word[:end]
+        second = word[end:]
         # "3 1" is not 31, and "the rapist" is none.
         is_number = first[-1].isdigit() and second[0].isdigit()
         if not is_number and STOPWORDS.isdisjoint((first, second)):

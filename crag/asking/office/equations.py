@@ -52,10 +52,9 @@ def _property(element: "Element", name: str, default: str) -> str:
 
 
 def _write_fraction(element: "Element") -> str:
-    upper, lower = _term(element, "num"), _term(element, "den")
     if _property(element, "type", "bar") == "noBar":
         return f"binom({_argument(element, 'num')}, {_argument(element, 'den')})"
-    return f"{upper}/{lower}"
+    return f"{_term(element, 'num')}/{_term(element, 'den')}"
 
 
 def _write_scripts(element: "Element") -> str:
@@ -74,7 +73,8 @@ def _write_limit(element: "Element") -> str:
 
 
 def _scripts(element: "Element", lower: str, upper: str) -> str:
-    below, above = _term(element, lower), _term(element, upper)
+    below = _term(element, lower)
+    above = _term(element, upper)
     return (f"_{below}" if below else "") + (f"^{above}" if above else "")
 
 

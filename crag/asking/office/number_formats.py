@@ -49,6 +49,9 @@ class _PartKind(StrEnum):
         return self in {_PartKind.LITERAL, _PartKind.PERCENT}
 
 
+_KINDS_OF_SIGNS = {".": _PartKind.POINT, ",": _PartKind.COMMA, "/": _PartKind.SLASH, "%": _PartKind.PERCENT}
+
+
 @dataclass(slots=True)
 class _Section:
     """A format for some values: its parts, each with its text, and the condition that it names ("" for none)."""
@@ -101,22 +104,29 @@ def _read_sections(number_format: str) -> tuple[_Section, ...]:
     """The sections of a format, which semicolons separate."""
     sections = [_Section()]
     for match in _PART.finditer(number_format):
-        section = sections[-1]
-        kind, text = match.lastgroup, match[match.lastgroup] if match.lastgroup else ""
+        kind = match.lastgroup
+        if kind is None:
+            continue
+
+        text = match[kind]
         if kind == "sign" and text == ";":
             sections.append(_Section())
         elif kind == "condition":
-            section.condition = text
-        elif kind in {"general", "exponent", "digit"}:
-            section.parts.append((_PartKind(kind), text))
-        elif kind == "blank":
-            section.parts.append((_PartKind.LITERAL, " "))
-        elif kind == "sign":
-            signs = {".": _PartKind.POINT, ",": _PartKind.COMMA, "/": _PartKind.SLASH, "%": _PartKind.PERCENT}
-            section.parts.append((signs.get(text, _PartKind.LITERAL), text))
-        elif kind:
-            section.parts.append((_PartKind.LITERAL, text))
+            sections[-1].condition = text
+        else:
+            sections[-1].parts.append(_read_part(kind, text))
     return tuple(sections)
+
+
+def _read_part(kind: str, text: str) -> tuple[_PartKind, str]:
+    """A part of a section, by the name of its group in the pattern."""
+    if kind in {"general", "exponent", "digit"}:
+        return _PartKind(kind), text
+    if kind == "blank":
+        return _PartKind.LITERAL, " "
+    if kind == "sign":
+        return _KINDS_OF_SIGNS.get(text, _PartKind.LITERAL), text
+    return _PartKind.LITERAL, text
 
 
 def _choose_section(value: float, sections: Sequence[_Section]) -> _Section:
@@ -134,7 +144,8 @@ def _holds(condition: str, value: float) -> bool:
     comparison = _COMPARISON.fullmatch(condition)
     if comparison is None:
         return True
-    operator, limit = comparison[1], float(comparison[2])
+    operator = comparison[1]
+    limit = float(comparison[2])
     is_allowed = {"<": value < limit, ">": value > limit, "=": value == limit}
     return any(is_allowed[sign] for sign in operator)
 
@@ -214,7 +225,8 @@ def _whole_digits(section: _Section, whole: str, places: Sequence[int]) -> dict[
 
     texts = {}
     for place in reversed(places[1:]):
-        texts[place], digits = digits[-1:], digits[:-1]
+        texts[place] = digits[-1:]
+        digits = digits[:-1]
     return texts | {places[0]: digits}
 
 

@@ -1,6 +1,7 @@
 """The program of the process that reads a document of Office: bytes on standard input, JSON on standard output."""
 
 from functools import partial
+from itertools import chain
 
 from crag.asking.kinds import Kind
 from crag.asking.office.package_xml import read_core_title
@@ -34,7 +35,7 @@ def _read_workbook(content: bytes) -> FileReply:
     from crag.asking.office.workbook import read_workbook
 
     workbook = read_workbook(content)
-    pages = [page for sheet in workbook.sheets for page in sheet_pages(sheet)]
+    pages = list(chain.from_iterable(map(sheet_pages, workbook.sheets)))
     return FileReply(title=read_core_title(content), pages=pages, note=workbook.note)
 
 

@@ -107,7 +107,10 @@ class ShapeReader:
         body = shape.find("{*}txBody")
         if body is not None:
             return list(body_markup(body))
-        return [piece for content in shape.iterfind(_FRAME_CONTENT) for piece in self.read_content(content)]
+        pieces: list[str] = []
+        for content in shape.iterfind(_FRAME_CONTENT):
+            pieces += self.read_content(content)
+        return pieces
 
     def read_content(self, content: "Element") -> list[str]:
         """The content of a frame: a table, or a reference to the part of a chart or a diagram."""

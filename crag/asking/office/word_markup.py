@@ -150,18 +150,19 @@ def _drop_field_instructions(root: "Element") -> None:
     instructions: list[list[Element] | None] = []  # of the open fields; None in the result of one
     dropped: list[Element] = []
     for piece in root.iter(f"{WORD}fldChar", *_IN_LINE):
-        place = piece.get(f"{WORD}fldCharType") if piece.tag == f"{WORD}fldChar" else ""
-        if place == "begin":
+        mark = piece.get(f"{WORD}fldCharType") if piece.tag == f"{WORD}fldChar" else ""
+        if mark == "begin":
             instructions.append([])
-        elif place == "separate" and instructions:
+        elif mark == "separate" and instructions:
             dropped += instructions[-1] or ()
             instructions[-1] = None
-        elif place == "end" and instructions:
+        elif mark == "end" and instructions:
             dropped += instructions.pop() or ()
-        elif not place:
+        elif not mark:
             for instruction in instructions:
                 if instruction is not None:
                     instruction.append(piece)
+
     for piece in dropped:
         _remove(piece)
 

@@ -49,7 +49,8 @@ class WordStyles:
 
         self._defaults = root.findall(f"{WORD}docDefaults/{WORD}rPrDefault/{WORD}rPr")
         for style in root.findall(f"{WORD}style"):
-            kind, style_id = style.get(f"{WORD}type", ""), style.get(f"{WORD}styleId", "")
+            kind = style.get(f"{WORD}type", "")
+            style_id = style.get(f"{WORD}styleId", "")
             self._styles.setdefault((kind, style_id), style)
             if style.get(f"{WORD}default", "0") not in _OFF:
                 self._default_ids[kind] = style_id
@@ -110,8 +111,9 @@ class WordStyles:
             return []
         key = (kind, self._style_id(owner, kind, owner_name, property_name))
         if key not in self._properties:
-            styles = self._with_bases(*key)
-            self._properties[key] = [properties for style in styles for properties in style.findall(f"{WORD}rPr")]
+            self._properties[key] = []
+            for style in self._with_bases(*key):
+                self._properties[key] += style.findall(f"{WORD}rPr")
         return self._properties[key]
 
     def _style_id(self, owner: "Element", kind: str, owner_name: str, property_name: str) -> str:

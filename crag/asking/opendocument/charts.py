@@ -64,6 +64,7 @@ class _ChartReader:
             name = self._read_name(element.get(f"{CHART}label-cell-address", "")) or f"series {number}"
             values = self._read_points(element.get(f"{CHART}values-cell-range-address", ""), element)
             domains = [domain.get(_RANGE, "") for domain in element.findall(f"{CHART}domain")]
+
             kind = (element.get(f"{CHART}class") or self._chart.get(f"{CHART}class", "")).partition(":")[2]
             if kind == "bubble" and len(domains) > 1:
                 y, x = (self._read_points(domain) for domain in domains[:2])
@@ -127,7 +128,8 @@ def _find_places(address: str) -> Iterator[Place]:
         corners = [_CORNER.search(corner) for corner in area.split(":")[:2]]
         places = [(int(corner[2]), _column_number(corner[1])) for corner in corners if corner is not None]
         if places:
-            (top, left), (bottom, right) = places[0], places[-1]
+            top, left = places[0]
+            bottom, right = places[-1]
             cells = product(range(top, bottom + 1), range(left, right + 1))
             yield from islice(cells, _MOST_CELLS)
 

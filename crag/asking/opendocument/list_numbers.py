@@ -43,6 +43,7 @@ def number_slides(body: "Element", styles: Styles) -> "dict[Element, str]":
         place = lists.find_place(paragraph)
         if place is None:
             continue
+
         box = next(ancestor for ancestor in paragraph.iterancestors() if ancestor.tag not in {LIST, *ITEMS})
         if box is not last_box:
             last_box = box

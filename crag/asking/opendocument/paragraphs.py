@@ -82,7 +82,10 @@ class ParagraphReader:
 
     def read(self, element: "Element", look: Look, number: str = "") -> Paragraph:
         """A paragraph or a heading; `look`: of text around it; `number`: what it shows before its text."""
-        self._runs, self._shapes, self._notes = [], [], []
+        self._runs = []
+        self._shapes = []
+        self._notes = []
+
         shown_number = ""
         if not any(is_hidden(field) for field in element.iter(_HIDDEN_PARAGRAPH)):
             look = self._styles.look(look, "paragraph", element.get(f"{TEXT}style-name"))

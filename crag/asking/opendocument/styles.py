@@ -51,7 +51,8 @@ class Styles:
         for style in group:
             if not isinstance(style.tag, str):
                 continue
-            family, name = style.get(f"{STYLE}family", ""), style.get(_NAME, "")
+            family = style.get(f"{STYLE}family", "")
+            name = style.get(_NAME, "")
             if style.tag == f"{STYLE}style":
                 self._styles.setdefault((family, name), style)
             elif style.tag == f"{STYLE}default-style":

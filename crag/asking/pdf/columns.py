@@ -6,7 +6,9 @@ columns of a table are gutters too, but its rows must stay on one line.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from statistics import median
+from typing import NamedTuple
 
 from crag.asking.pdf.words import Word
 
@@ -33,14 +35,14 @@ def find_regions(words: Sequence[Word], depth: int = 0) -> list[list[Word]]:
         return [list(words)] if words else []
 
     first, last, gutter = columns
-    above = [word for band in bands[:first] for word in band]
-    beside = [word for band in bands[first : last + 1] for word in band]
-    below = [word for band in bands[last + 1 :] for word in band]
-    left, right = _cut(beside, gutter)
+    above = chain.from_iterable(bands[:first])
+    beside = chain.from_iterable(bands[first : last + 1])
+    below = chain.from_iterable(bands[last + 1 :])
+    left, right = _cut(list(beside), gutter)
 
     regions = []
     for part in (above, left, right, below):
-        regions += find_regions(part, depth + 1)
+        regions += find_regions(list(part), depth + 1)
     return regions
 
 
@@ -58,10 +60,18 @@ def _split_into_bands(words: Sequence[Word]) -> list[list[Word]]:
     return bands
 
 
-def _find_columns(bands: Sequence[Sequence[Word]]) -> tuple[int, int, Gap] | None:
-    """The first and the last of most neighbouring bands with a gutter between prose, and the gutter."""
+class _Columns(NamedTuple):
+    """The numbers of the first and the last band with two columns, and the gutter between these."""
+
+    first: int
+    last: int
+    gutter: Gap
+
+
+def _find_columns(bands: Sequence[Sequence[Word]]) -> _Columns | None:
+    """The longest run of neighbouring bands that share a gutter between prose; None if there is none."""
     gaps_of_bands = [_find_gaps(band) for band in bands]
-    best = None
+    best: _Columns | None = None
     for first in range(len(bands)):
         # The run goes on as long as its bands share a gap; gaps only get fewer and narrower.
         gaps = gaps_of_bands[first]
@@ -70,10 +80,10 @@ def _find_columns(bands: Sequence[Sequence[Word]]) -> tuple[int, int, Gap] | Non
             gaps = shared
             last += 1
 
-        is_longest = best is None or last - first > best[1] - best[0]
+        is_longest = best is None or last - first > best.last - best.first
         gutter = _choose_gutter(bands[first : last + 1], gaps) if is_longest else None
         if gutter is not None:
-            best = (first, last, gutter)
+            best = _Columns(first, last, gutter)
     return best
 
 
@@ -104,7 +114,7 @@ def _intersect(gaps: Sequence[Gap], others: Sequence[Gap], band: Sequence[Word])
 
 def _choose_gutter(bands: Sequence[Sequence[Word]], gaps: Sequence[Gap]) -> Gap | None:
     """The widest gap with prose on both sides."""
-    words = [word for band in bands for word in band]
+    words = list(chain.from_iterable(bands))
     for gap in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
         is_margin = gap[0] == float("-inf") or gap[1] == float("inf")
         if not is_margin and all(map(_is_prose, _cut(words, gap))):

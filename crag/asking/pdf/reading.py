@@ -64,7 +64,7 @@ def read_pages(content: bytes, until: float) -> PdfReply:
 
     title = _read_title(pdf) or _find_heading(lines_of_pages)
     lines_of_pages = drop_running_heads(lines_of_pages)
-    hyphenation = Hyphenation(line.text for lines in lines_of_pages for line in lines)
+    hyphenation = Hyphenation(line.text for line in chain.from_iterable(lines_of_pages))
     pages = [build_paragraphs(lines, hyphenation) for lines in lines_of_pages]
     return PdfReply(title=title, pages=join_pages(pages, hyphenation), page_count=len(pdf))
 
@@ -89,6 +89,7 @@ def _find_heading(lines_of_pages: Sequence[Sequence[Line]]) -> str:
             smaller_sizes += [line.size] * len(line.text)
     if not smaller_sizes or largest < LARGER_PRINT * median(smaller_sizes):
         return ""
+
     # A title may have two lines, and nothing in between.
     from_title = dropwhile(lambda line: line.size < largest, first_lines)
     title = " ".join(line.text for line in takewhile(lambda line: line.size == largest, from_title))

@@ -5,7 +5,7 @@ row; or the cells that it covers are there, blank, and marked as merged with it.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 _SAME_EDGE = 60
@@ -78,7 +78,7 @@ def _number_edges(rows: Sequence[Sequence[int]]) -> dict[int, int]:
     columns: dict[int, int] = {}
     column = -1
     start: int | None = None
-    for edge in sorted({edge for row in rows for edge in row}):
+    for edge in sorted(set(chain.from_iterable(rows))):
         if start is None or edge - start > tolerance:
             column += 1
             start = edge

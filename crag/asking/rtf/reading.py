@@ -319,10 +319,11 @@ class _Reader:
         if word not in _TABLE_WORDS:
             return False
         flow = self._state.flow
-        level = self._state.table_level
         if flow is None:
             return True
+
         self._writer.flush()
+        level = self._state.table_level
         match word:
             case "cell":
                 flow.end_cell(min(level, 1))
