@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crag.evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
+from crag.evaluation.judge.read_claim import sentences
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, same_quantity
 from crag.text.matching import content, normalise_text, recall, tokens, words
 
@@ -22,7 +23,6 @@ _DOC = re.compile(r"<doc(?P<marks>[^<>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)"
 _TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
 _MARKUP = re.compile(r"\*{1,3}|_{2,3}")
 """Markdown that may stand between two words without a blank."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _YES_NO = re.compile(r"\W{0,9}(?:yes|no)\b\W{0,9}(?:$|,)")
 _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me more most")
@@ -48,12 +48,12 @@ class ContextPassage(NamedTuple):
     def windows(self) -> list[str]:
         """Each sentence with its neighbours, under the title."""
         body = self.whole.removeprefix(self.title)
-        sentences = [part for part in _SENTENCE_END.split(body) if part.strip()]
+        parts = sentences(body)
 
         windows: list[str] = []
-        for number in range(len(sentences)):
+        for number in range(len(parts)):
             # The sentence before and the one after; a slice ends by itself at the end
-            neighbours = sentences[max(0, number - 1) : number + 2]
+            neighbours = parts[max(0, number - 1) : number + 2]
             windows.append(f"{self.title}\n{' '.join(neighbours)}")
         return windows
 

@@ -4,7 +4,6 @@ from crag.evaluation.judge.base import (
     Claim,
     Judge,
     Judgement,
-    ReadClaim,
     Verdict,
     hedged_line,
     is_hedged,
@@ -13,6 +12,7 @@ from crag.evaluation.judge.base import (
 )
 from crag.evaluation.judge.llm import LanguageModelJudge
 from crag.evaluation.judge.options import JUDGE_NAMES, add_judge_arguments, cost_line, judge_from, make_judge
+from crag.evaluation.judge.read_claim import ReadClaim
 from crag.evaluation.judge.rules import RulesJudge
 from crag.evaluation.judge.sets import gold_items
 

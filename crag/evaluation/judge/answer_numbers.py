@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from crag.evaluation.judge.base import ReadClaim, numbers_not_in
+from crag.evaluation.judge.read_claim import ReadClaim, numbers_not_in
 from crag.evaluation.judge.reading import AnswerQuantity, same_quantity
 
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")

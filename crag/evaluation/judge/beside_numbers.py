@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from crag.evaluation.judge.base import ReadClaim
+from crag.evaluation.judge.read_claim import ReadClaim
 from crag.evaluation.judge.reading import AnswerQuantity, AnswerReading, Clock, Series
 from crag.text.matching import content, tokens, words
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.opposites import EARLY, LATE, LITTLE, MUCH, are_on_opposite_sides
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.units import in_base_unit

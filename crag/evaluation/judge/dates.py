@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.text.matching import content, stem, tokens
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")

@@ -2,8 +2,8 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, numbers_not_in
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.read_claim import ReadClaim, numbers_not_in
 from crag.evaluation.judge.reading import AnswerQuantity
 from crag.text.matching import stem, words
 

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision, sentences
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, sentences
 from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.telling_words import NEEDED
 from crag.text.matching import recall

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, first_sentence
+from crag.evaluation.judge.read_claim import ReadClaim, first_sentence
 from crag.evaluation.judge.reading.name_series import name_series
 from crag.text.matching import recall, split_list, tokens
 

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import read_quantities
 
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
 from crag.evaluation.judge.reading.acronyms import names_by_acronym
 from crag.evaluation.judge.short_names import has_surname, names_team_in_short

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim
+from crag.evaluation.judge.read_claim import ReadClaim
 from crag.evaluation.judge.reading import AnswerQuantity, same_quantity
 
 _ABOUT = r"(?:about\s|around\s|approximately\s|roughly\s|some\s|between\s|it\s(?:is|was)\s|there\s(?:are|were)\s)?"

@@ -2,8 +2,8 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
 from crag.evaluation.judge.listed_names import is_one_of_several
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.retractions import find_retraction
 from crag.text.matching import content, count_listed, position_of, recall
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 from crag.evaluation.judge.answer_numbers import find_answer_numbers, first_sentence_numbers
-from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import (
     find_alternatives,
     of_asked_label,
@@ -14,6 +13,7 @@ from crag.evaluation.judge.beside_numbers import (
 from crag.evaluation.judge.gold_numbers import COUNTED, find_gold_number
 from crag.evaluation.judge.no_value import SAYS_NO_VALUE, says_none
 from crag.evaluation.judge.parts_of_wholes import is_end_of_range, without_whole
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
     Bound,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from crag.evaluation.judge.base import ReadClaim
+from crag.evaluation.judge.read_claim import ReadClaim
 from crag.text.matching import words
 
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})

@@ -23,7 +23,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 
 from collections.abc import Callable, Sequence
 
-from crag.evaluation.judge.base import HEDGED, Claim, Judgement, ReadClaim, RuleDecision, Verdict
+from crag.evaluation.judge.base import HEDGED, Claim, Judgement, Verdict
 from crag.evaluation.judge.choices import this_or_that
 from crag.evaluation.judge.dates import same_date
 from crag.evaluation.judge.hedging import hedged_abstention
@@ -31,6 +31,7 @@ from crag.evaluation.judge.no_value import no_value
 from crag.evaluation.judge.other_names import other_form_of_name
 from crag.evaluation.judge.phrases import gold_phrase
 from crag.evaluation.judge.quantities import same_amount
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading.denial import NEGATION, without_denied
 from crag.evaluation.judge.reading.relatives import find_only_relation
 from crag.evaluation.judge.same_words import letter_of_name, same_words, signed_name, signs_of_names

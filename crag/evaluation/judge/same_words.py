@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import same_quantity
 from crag.evaluation.judge.reading.signed_names import differing_sign, is_signed_name, signed_names
 from crag.text.matching import stem

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
+from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.reading.name_series import name_series
 from crag.text.matching import content, count_listed, position_of, recall, split_list

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS, find_alternatives, other_words
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import (
     AnswerQuantity,
     AnswerReading,

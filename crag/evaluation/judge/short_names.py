@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from crag.evaluation.judge.base import ReadClaim
 from crag.evaluation.judge.phrases import ASKS_WHOLE_NAME
+from crag.evaluation.judge.read_claim import ReadClaim
 from crag.evaluation.judge.retractions import ASKS_WINNER, BEATEN
 from crag.text.matching import words
 

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 
 _CENTURY = re.compile(
     r"(?:in )?(?:the )?(?:(?P<part>early|mid|late)[ -](?:the )?)?(?P<number>1?\d|2[01])th century(?: ad| ce)?[ .]*"

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.text.matching import content
 
 _ASKS_SYMBOL = re.compile(

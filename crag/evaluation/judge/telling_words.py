@@ -2,8 +2,8 @@
 
 import re
 
-from crag.evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
 from crag.evaluation.judge.listed_names import is_list_of_names
+from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
 from crag.text.matching import content, found_in, recall, words
 

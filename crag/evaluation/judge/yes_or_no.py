@@ -3,9 +3,9 @@
 import re
 from itertools import takewhile
 
-from crag.evaluation.judge.base import ReadClaim, RuleDecision
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS
 from crag.evaluation.judge.opposites import LITTLE, MUCH, are_on_opposite_sides
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.text.matching import content, found_in, recall, words
 
