@@ -4,8 +4,7 @@ The order is that of browsers (WHATWG, HTML Standard, "Determining the character
 charset of the HTTP header, `<meta>` in the first 1024 bytes or the XML declaration. Labels have the meanings of
 the WHATWG Encoding Standard: `iso-8859-1` is windows-1252. Bytes that do not fit become U+FFFD.
 
-Without a declaration: UTF-8 if all or nearly all bytes fit, UTF-16 if zero bytes tell so, else what chardet takes the
-text for.
+Without a declaration: UTF-8 if all or nearly all bytes fit, UTF-16 if zero bytes say so, else what chardet guesses.
 """
 
 import re
