@@ -74,6 +74,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="the folder of a run",
     )
+
     parser.add_argument(
         "others",
         metavar="RUN_B",
@@ -81,18 +82,21 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="the folder of another run, or of several",
     )
+
     parser.add_argument(
         "--by",
         metavar="FIELD",
         action="append",
         help=f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})",
     )
+
     parser.add_argument(
         "--html",
         metavar="FILE.html",
         type=Path,
         help="a page with both runs side by side and the traces of the questions that flipped",
     )
+
     parser.add_argument(
         "--out",
         metavar="FILE.json",

@@ -71,6 +71,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_DATASET,
         help="questions: .jsonl, .csv, .tsv, also as .bz2, or the first part of a split file (default: %(default)s)",
     )
+
     group.add_argument(
         "--limit",
         metavar="N",
@@ -96,6 +97,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, MAX_BATCH_SIZE),
         help="default: the agent's",
     )
+
     group.add_argument(
         "--seconds-per-query",
         metavar="S",
@@ -103,6 +105,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         help="time limit of a batch, per question (default: the preset's deadline.seconds_per_query, at least "
         f"{SECONDS_PER_QUERY:g})",
     )
+
     group.add_argument(
         "--retry-lost",
         metavar="N",
@@ -110,6 +113,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="ask lost questions again, up to N times, after a pause that doubles (default: %(default)s)",
     )
+
     group.add_argument(
         "--stop-after-lost",
         metavar="N",
@@ -118,6 +122,7 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         help="end the run after N batches in a row without any answer, as of a dead server; 0: never "
         "(default: %(default)s)",
     )
+
     group.add_argument(
         "--fail-below",
         metavar="X",
@@ -150,6 +155,7 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="agent in this process, without limits; for debugging",
     )
+
     where.add_argument(
         "--ray",
         metavar="HOST:PORT|auto",
@@ -158,12 +164,14 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         const=LOCAL,
         help="run agents on this Ray cluster (auto: that of this machine; no value: a temporary one)",
     )
+
     group.add_argument(
         "--workers",
         metavar="N",
         type=whole_number(1),
         help="number of workers (default: one per machine)",
     )
+
     group.add_argument(
         "--worker-cpus",
         metavar="N",
@@ -171,6 +179,7 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="CPUs per worker (default: %(default)g)",
     )
+
     group.add_argument(
         "--worker-gpus",
         metavar="N",

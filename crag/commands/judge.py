@@ -89,6 +89,7 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
         type=Path,
         help="JSON lines, a JSON array, .csv or .tsv",
     )
+
     group.add_argument(
         "--out",
         dest="target",
@@ -97,6 +98,7 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
         help="the rows with verdicts and reasons, in the format of the name: .jsonl, .json, .csv, .tsv, also as .bz2; "
         "-: JSON lines on standard output",
     )
+
     group.add_argument(
         "--columns",
         metavar="OURS=THEIRS,...",
@@ -105,21 +107,25 @@ def _add_file_options(group: argparse._ArgumentGroup) -> None:
         default=[],
         help="what the file calls query, prediction, answer ...; the names of ragas and DeepEval are known",
     )
+
     group.add_argument(
         "--against",
         metavar="FIELD",
         help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, if a row has it)",
     )
+
     group.add_argument(
         "--by",
         metavar="FIELD",
         help=f"compare in groups by this field (default: {DEFAULT_GROUPS})",
     )
+
     group.add_argument(
         "--whole",
         action="store_true",
         help="judge whole predictions, not the 75 tokens that the evaluator keeps",
     )
+
     group.add_argument(
         "--corrections",
         metavar="FILE",

@@ -66,11 +66,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=sorted(CHALLENGES),
         help="default: the one that aicrowd.json names",
     )
+
     parser.add_argument(
         "--preset",
         metavar="NAME",
         help="default: the active one, which the evaluator uses",
     )
+
     parser.add_argument(
         "--root",
         metavar="DIR",
@@ -78,6 +80,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=Path(),
         help="default: this folder",
     )
+
     parser.add_argument(
         "--skip",
         metavar="NAME",

@@ -77,12 +77,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="default: %(default)s",
     )
+
     parser.add_argument(
         "--limit",
         type=whole_number(1),
         metavar="N",
         help="only the first N questions that have an answer",
     )
+
     parser.add_argument(
         "--output",
         type=Path,
@@ -90,6 +92,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="DIR",
         help="folder of the runs",
     )
+
     parser.add_argument(
         "--families",
         nargs="+",
@@ -97,6 +100,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=list(FAMILIES)[1:],
         metavar="NAME",
     )
+
     parser.add_argument(
         "--pages",
         nargs="+",

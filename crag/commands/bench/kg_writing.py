@@ -74,16 +74,19 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="docs/results.md describes them",
     )
+
     parser.add_argument(
         "--limit",
         type=whole_number(1),
         help="at most N questions, equally many per domain; default: all",
     )
+
     parser.add_argument(
         "--use-domain",
         action="store_true",
         help="give the writer the labelled domain",
     )
+
     parser.add_argument(
         "--hold-out",
         metavar="NUMBER/TOTAL",

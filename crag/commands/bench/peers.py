@@ -109,12 +109,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="Python of the peers' environment, which make peers writes; default: .venv-peers/bin/python",
     )
+
     parser.add_argument(
         "--gguf",
         type=Path,
         metavar="FILE",
         help="the model for llama.cpp; default: the preset's as the manifest has it",
     )
+
     parser.add_argument(
         "--threads",
         type=whole_number(1),

@@ -65,11 +65,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="marked pages (default: data/reading/facts.toml)",
     )
+
     parser.add_argument(
         "--compare",
         action="store_true",
         help="also measure other libraries that are installed",
     )
+
     parser.add_argument(
         "--lost",
         nargs="+",
@@ -77,6 +79,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="READER",
         help="also print, by page, what these readers lose and what slips in",
     )
+
     parser.add_argument(
         "--json",
         type=Path,

@@ -47,6 +47,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=DEFAULT_DATASET,
         metavar="FILE",
     )
+
     parser.add_argument(
         "--limit",
         type=whole_number(1),
@@ -59,6 +60,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=("full", "small"),
         help="also run the language model, in this size",
     )
+
     parser.add_argument(
         "--peak",
         type=number(0.1),
@@ -66,6 +68,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar=("TFLOPS", "GB/S"),
         help="of its cards, added up",
     )
+
     parser.add_argument(
         "--training",
         action="store_true",

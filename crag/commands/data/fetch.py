@@ -40,6 +40,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=1,
         help="default: 1, also the file of task 2",
     )
+
     parser.add_argument(
         "--version",
         type=int,
@@ -47,6 +48,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=4,
         help="default: 4, which the published scores use; 5 also has the popularity of each question",
     )
+
     parser.add_argument(
         "--to",
         metavar="DIR",

@@ -44,36 +44,42 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="CSV",
         help='Kaggle "the-oscar-award"',
     )
+
     parser.add_argument(
         "--grammys",
         type=Path,
         metavar="CSV",
         help='Kaggle "grammy-awards"',
     )
+
     parser.add_argument(
         "--companies",
         type=Path,
         metavar="CSV|JSON",
         help="figures of companies, a file of your own",
     )
+
     parser.add_argument(
         "--as-of",
         type=argument_type(_day, "a day such as 2024-03-01"),
         metavar="DATE",
         help="day of the companies' figures, such as 2024-03-01",
     )
+
     parser.add_argument(
         "--films",
         type=Path,
         metavar="CSV",
         help='movies_metadata.csv of "The Movies Dataset"',
     )
+
     parser.add_argument(
         "--credits",
         type=Path,
         metavar="CSV",
         help="its credits.csv: directors and actors",
     )
+
     parser.add_argument(
         "--out",
         type=Path,

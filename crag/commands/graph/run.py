@@ -57,6 +57,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=[str(domain) for domain in Domain],
         help="whose endpoints the calls are of",
     )
+
     parser.add_argument(
         "--kg-url",
         metavar="URL",
@@ -64,12 +65,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=os.environ.get(KG_VARIABLE),
         help=f"address of a knowledge graph server; default: ${KG_VARIABLE}",
     )
+
     parser.add_argument(
         "--query-time",
         type=argument_type(moment),
         metavar="TIME",
         help=f"{TIME_FORMS}; default: now",
     )
+
     parser.add_argument(
         "--seconds",
         metavar="S",

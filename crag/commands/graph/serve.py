@@ -58,11 +58,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="0 takes a free port and prints it",
     )
+
     parser.add_argument(
         "--host",
         default=LOOPBACK,
         help="address to listen on (default: %(default)s)",
     )
+
     parser.add_argument(
         "--data",
         type=Path,
@@ -70,6 +72,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="DIR",
         help="folder of the graph (default: the shipped one)",
     )
+
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",

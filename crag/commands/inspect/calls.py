@@ -71,6 +71,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="questions: .jsonl, .csv or .tsv",
     )
+
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -78,6 +79,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         required=True,
         help="JSON lines, compressed if it ends with .bz2; -: standard output",
     )
+
     parser.add_argument(
         "--limit",
         type=whole_number(1),

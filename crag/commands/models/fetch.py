@@ -51,16 +51,19 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME|PRESET",
         help=f"models; presets with all their models: {presets}, or a preset's .toml; or groups: {groups}",
     )
+
     parser.add_argument(
         "--list",
         action="store_true",
         help="show presets and models, and which models are here",
     )
+
     parser.add_argument(
         "--verify",
         action="store_true",
         help="check the sha256 of local files; download nothing",
     )
+
     parser.add_argument(
         "--to",
         type=Path,
@@ -68,6 +71,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="DIR",
         help="folder for the models, one folder each (default: the cache)",
     )
+
     parser.add_argument(
         "--float16",
         action="store_true",

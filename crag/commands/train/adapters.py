@@ -115,17 +115,20 @@ def _add_adapter(parser: argparse.ArgumentParser) -> None:
         metavar="VARIABLE=VALUE",
         help="other variables of crag/training/recipes.mk",
     )
+
     parser.add_argument(
         "--config",
         choices=PRESETS_BY_CONFIG,
         default="db3",
         help="configuration of crag train lora (default: db3)",
     )
+
     parser.add_argument(
         "--base-preset",
         metavar="P",
         help="preset or TOML file that the adapter is for",
     )
+
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -146,12 +149,14 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="kg_writer: questions with calls, can be repeated; kg_answerer: questions with answers",
     )
+
     parser.add_argument(
         "--graph",
         type=Path,
         metavar="DIR",
         help="folder of the graph tables they were labelled on",
     )
+
     parser.add_argument(
         "--pages",
         type=Path,

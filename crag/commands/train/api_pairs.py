@@ -90,6 +90,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="N",
         help="use at most N questions",
     )
+
     parser.add_argument(
         "--out",
         type=argument_type(new_file),

@@ -160,6 +160,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="RUN_DIR",
         help="folder written by crag evaluate",
     )
+
     parser.add_argument(
         "--out",
         required=True,
@@ -174,6 +175,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FEATURE",
         help="weigh these features and no others, such as first_token_entropy",
     )
+
     parser.add_argument(
         "--without",
         nargs="+",
@@ -181,11 +183,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FEATURE",
         help="features to leave out: what the preset will not have, such as review, or classes, as question_type",
     )
+
     parser.add_argument(
         "--keep-graph",
         metavar="NAME|FILE",
         help="fit answers from pages alone; P(correct) of answers from the graph stays that of this file, such as cpu",
     )
+
     parser.add_argument(
         "--judge",
         choices=JUDGE_NAMES,

@@ -80,6 +80,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="as for crag evaluate",
     )
+
     parser.add_argument(
         "--fold",
         type=argument_type(parse_fold),
@@ -87,12 +88,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NUMBER/TOTAL",
         help="as crag train lora --hold-out",
     )
+
     parser.add_argument(
         "--pairs",
         type=Path,
         metavar="FILE",
         help="rows of crag train api-pairs",
     )
+
     parser.add_argument(
         "--unlabelled",
         action="store_true",

@@ -107,6 +107,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="questions with right answers",
     )
+
     parser.add_argument(
         "--out",
         type=argument_type(new_file),
@@ -132,12 +133,14 @@ def _add_writers(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="a server that speaks OpenAI's protocol, with a stronger model (key: $OPENAI_API_KEY)",
     )
+
     parser.add_argument(
         "--model",
         default="",
         metavar="NAME",
         help="its name there (default: the server's only one)",
     )
+
     parser.add_argument(
         "--attempts",
         type=whole_number(0),
@@ -145,6 +148,7 @@ def _add_writers(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of the preset's own model per question; 0 with --url: none (default: %(default)s)",
     )
+
     parser.add_argument(
         "--temperature",
         type=number(0.01),

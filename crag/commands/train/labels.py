@@ -99,6 +99,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="JSON lines for crag train prompts",
     )
+
     parser.add_argument(
         "--answerer",
         choices=STEPS,

@@ -91,12 +91,14 @@ def add_tuning_arguments(parser: argparse.ArgumentParser, data: str) -> None:
         metavar="N",
         help="stop after N steps",
     )
+
     parser.add_argument(
         "--device",
         choices=("cpu", "cuda"),
         default="cpu",
         help="default: cpu",
     )
+
     parser.add_argument(
         "--resume",
         action="store_true",
