@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -25,6 +26,7 @@ from crag.evaluation.cut_files import dataset_files, joined_files
 from crag.evaluation.datasets import read_records
 from crag.evaluation.origin import describe_machine
 from crag.evaluation.split import Split
+from crag.evaluation.store import PREDICTIONS, TRACES
 from crag.settings import SettingsError, StrictModel, read_settings
 
 RowT = TypeVar("RowT")
@@ -232,6 +234,14 @@ class RunCard:
         }
         write_json(self.folder / CARD_FILE, content)
         return self.folder / CARD_FILE
+
+
+def files_of_runs(runs: Sequence[Path]) -> dict[str, Path]:
+    """Answers and traces of finished runs, by their roles on a run card."""
+    files: dict[str, Path] = {}
+    for run, name in product(runs, (PREDICTIONS, TRACES)):
+        files[f"{run.name} {name}"] = run / name
+    return files
 
 
 def _describe_file(path: Path) -> dict[str, Any]:

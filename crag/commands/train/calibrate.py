@@ -21,7 +21,7 @@ for new kinds of questions; without calls, all rows of a question.
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
-from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
+from crag.evaluation.store import TRACES, RunFile
 from crag.training.calibrate.questions import (
     AskedQuestion,
     FeatureChoice,
@@ -39,7 +39,7 @@ from crag.training.calibrate.questions import (
     asked_questions,
     read_finished_questions,
 )
-from crag.training.files import RunCard
+from crag.training.files import RunCard, files_of_runs
 from crag.weights.needed import CALIBRATIONS
 
 if TYPE_CHECKING:
@@ -86,10 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "inverse_strength": fitted.inverse_strength,
         **options.split.to_card(),
     }
-    data: dict[str, Path] = {}
-    for folder, name in product(options.runs, (PREDICTIONS, TRACES)):
-        data[f"{folder.name} {name}"] = folder / name
-    card.write(data, settings, metrics, ("numpy", "scipy", "scikit-learn"))
+    card.write(files_of_runs(options.runs), settings, metrics, ("numpy", "scipy", "scikit-learn"))
 
     _print_metrics(metrics)
     print("weighed kinds of answers: " + ", ".join(fitted.model.covers) + "; others are given unweighed")
