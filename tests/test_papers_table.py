@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crag.commands.command_line import override
+from crag.commands.argument_types import override
 from crag.commands.papers import PaperRow, pages, read_rows
 from crag.settings import SettingsError, load_settings
 

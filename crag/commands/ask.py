@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from crag.asking.asker import Asker, CitedAnswer
+from crag.commands.argument_types import argument_type, moment, number, whole_number
 from crag.commands.ask_ending import EXIT_CODES, PrintedAnswer, describe_interruption, end_asking
 from crag.commands.ask_explanation import explain
 from crag.commands.ask_questions import GivenQuestion, is_question, read_questions, take_question, typed_questions
@@ -21,14 +22,10 @@ from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
     add_progress_argument,
-    argument_type,
     command,
-    moment,
-    number,
     parser_of,
     say,
     warn_of_silent_graph,
-    whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.core.log_lines import one_line_warnings

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 
-from crag.commands.command_line import argument_type, command, new_file, parser_of
+from crag.commands.argument_types import argument_type, new_file
+from crag.commands.command_line import command, parser_of
 from crag.commands.compare_several import several_lines
 from crag.core.files import DatasetError, check_target, write_json
 from crag.evaluation.batches import SLICE_FIELDS, gold_answers

@@ -4,16 +4,13 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from crag.commands.argument_types import argument_type, folder, number, whole_number
 from crag.commands.command_line import (
     add_graph_arguments,
     add_preset_arguments,
     add_progress_argument,
     add_split_argument,
-    argument_type,
-    folder,
-    number,
     parser_of,
-    whole_number,
 )
 from crag.commands.run_ending import EXIT_CODES
 from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY

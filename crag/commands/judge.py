@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import argument_type, command, parser_of, say
+from crag.commands.argument_types import argument_type
+from crag.commands.command_line import command, parser_of, say
 from crag.commands.ending import interrupt_code, stopped_in_order
 from crag.commands.judge_file import DEFAULT_GROUPS, judge_file
 from crag.commands.judge_runs import judge_runs

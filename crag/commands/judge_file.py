@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from crag.answering import trim_to_tokens
-from crag.commands.command_line import STANDARD_OUTPUT, say
+from crag.commands.argument_types import STANDARD_OUTPUT
+from crag.commands.command_line import say
 from crag.commands.judge_agreement import JudgedPair, agreement_report
 from crag.commands.judged_files import (
     COLUMNS_HINT,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import argument_type, command, new_file, parser_of, say
+from crag.commands.argument_types import argument_type, new_file
+from crag.commands.command_line import command, parser_of, say
 from crag.evaluation.report.pictures import write_pictures
 from crag.evaluation.report.run_page import write_report
 from crag.evaluation.store import REPORT

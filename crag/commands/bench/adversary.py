@@ -18,7 +18,8 @@ from typing import Any
 
 from crag.benchmarks.adversary import CLEAN, FAMILIES, HIDING, add_attack, attack_table, wrong_answers
 from crag.benchmarks.common import UNHURRIED_SECONDS
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.commands.evaluate import main as evaluate
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import read_jsonl, write_rows

@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from crag.benchmarks.common import UNHURRIED_SECONDS, markdown_table
 from crag.benchmarks.folder import FolderRow, make_folders, measure_folders, read_corpus
 from crag.benchmarks.folder_plot import draw_rows
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.core.files import write_whole
 from crag.evaluation.judge import make_judge
 

@@ -30,7 +30,8 @@ from crag.benchmarks.kg_execution import (
     open_graph,
     run_rows,
 )
-from crag.commands.command_line import command, parser_of, server
+from crag.commands.argument_types import server
+from crag.commands.command_line import command, parser_of
 from crag.mock_api import GraphError
 from crag.mock_api.tables import SHIPPED_GRAPH
 

@@ -22,9 +22,10 @@ from pathlib import Path
 from crag.benchmarks.common import UNHURRIED_SECONDS, Row
 from crag.benchmarks.kg_execution import labelled_by_calls, open_graph, run_rows, values_agree
 from crag.benchmarks.kg_writing import Judged, questions_with_calls, shares, stratified
+from crag.commands.argument_types import argument_type, whole_number
 from crag.commands.bench.kg_execution import add_graph_source_arguments
 from crag.commands.call_writer import load_call_writer
-from crag.commands.command_line import add_preset_arguments, argument_type, command, parser_of, whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.core.deadline import Deadline
 from crag.core.progress import batches_with_progress
 from crag.engines.llm import LanguageModelDiedError

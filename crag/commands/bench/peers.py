@@ -42,7 +42,8 @@ from crag.benchmarks.peers import (
     record_prompts,
     run_prompts,
 )
-from crag.commands.command_line import add_preset_arguments, command, parser_of, say, whole_number
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say
 from crag.commands.ending import stopped_in_order
 from crag.core.cores import usable_cores
 from crag.core.files import DatasetError, UserError, check_target, write_json

@@ -20,7 +20,8 @@ from statistics import fmean
 
 from crag.benchmarks.common import markdown_table
 from crag.benchmarks.retrieval import PLACES, measure_retrieval, read_questions
-from crag.commands.command_line import add_preset_arguments, command, parser_of, whole_number
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.core.files import DatasetError
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import Settings, load_settings

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crag.benchmarks.t4_plan import EVERY_STEP, EVERY_STEP_OF_THE_GRAPH, report, report_training
-from crag.commands.command_line import add_preset_arguments, command, number, parser_of, whole_number
+from crag.commands.argument_types import number, whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.evaluation.datasets import DEFAULT_DATASET
 from crag.settings import load_settings
 

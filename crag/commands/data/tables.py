@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from crag.commands.command_line import argument_type, command, parser_of
+from crag.commands.argument_types import argument_type
+from crag.commands.command_line import command, parser_of
 from crag.facts import TableError, build_companies, build_films, build_grammys, build_oscars
 
 

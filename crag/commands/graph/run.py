@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from crag.commands.command_line import argument_type, command, moment, number, parser_of, server
+from crag.commands.argument_types import argument_type, moment, number, server
+from crag.commands.command_line import command, parser_of
 from crag.core.deadline import Deadline
 from crag.core.queries import TIME_FORMS, parse_query_time
 from crag.graph.client import KgClient

@@ -6,15 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from crag.commands.argument_types import STANDARD_OUTPUT, whole_number
 from crag.commands.call_writer import load_call_writer
-from crag.commands.command_line import (
-    STANDARD_OUTPUT,
-    add_preset_arguments,
-    command,
-    parser_of,
-    whole_number,
-    write_or_print,
-)
+from crag.commands.command_line import add_preset_arguments, command, parser_of, write_or_print
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record, append_rows, write_rows
 from crag.core.progress import batches_with_progress

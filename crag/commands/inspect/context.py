@@ -9,13 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    command,
-    parser_of,
-    whole_number,
-    write_or_print,
-)
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of, write_or_print
 from crag.core.contracts import Passage
 from crag.core.deadline import BatchClock
 from crag.core.progress import batches_with_progress

@@ -11,14 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    command,
-    parser_of,
-    say,
-    whole_number,
-    write_or_print,
-)
+from crag.commands.argument_types import whole_number
+from crag.commands.command_line import add_preset_arguments, command, parser_of, say, write_or_print
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record

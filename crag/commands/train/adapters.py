@@ -27,7 +27,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crag.commands.command_line import argument_type, command, override, parser_of, say
+from crag.commands.argument_types import argument_type, override
+from crag.commands.command_line import command, parser_of, say
 from crag.commands.train.adapter_recipe import RECIPES, STEP, is_finished, parse_variable, recipe_variables
 from crag.core.files import UserError
 from crag.core.places import REPOSITORY

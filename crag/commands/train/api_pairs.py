@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of, whole_number
+from crag.commands.argument_types import argument_type, new_file, whole_number
+from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import write_rows
 from crag.mock_api import GraphError
 from crag.training.api_pairs.entities import company_names

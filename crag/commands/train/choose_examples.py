@@ -22,14 +22,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    add_split_argument,
-    argument_type,
-    command,
-    parser_of,
-    whole_number,
-)
+from crag.commands.argument_types import argument_type, whole_number
+from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
 from crag.engines.llm import load_language_model

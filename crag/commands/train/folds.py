@@ -20,7 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
+from crag.commands.argument_types import argument_type, new_file
+from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs

@@ -23,17 +23,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    add_split_argument,
-    argument_type,
-    command,
-    new_file,
-    number,
-    parser_of,
-    server,
-    whole_number,
-)
+from crag.commands.argument_types import argument_type, new_file, number, server, whole_number
+from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.commands.train.questions_to_label import QuestionsToLabel, Row, label_key, read_questions, write_rejected
 from crag.core.files import UserError, append_rows, lock_folder, read_growing, write_rows
 from crag.engines.encoders import load_dense_encoder

@@ -29,16 +29,15 @@ own temperature: --set answering.temperature=0.7.
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
+from crag.commands.argument_types import argument_type, new_file
+from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_rows
 from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
-from crag.evaluation.store import PREDICTIONS, TRACES
-from crag.training.files import RunCard, count_table
+from crag.training.files import RunCard, count_table, files_of_runs
 from crag.training.labels.basic_answers import STEPS, Branch, label_answers, read_basic_answers
 from crag.training.labels.context_rubric import CONTEXT_RUBRIC
 
@@ -65,10 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "context_check": f"{context_check.name}@{context_check.version}",
         **options.split.to_card(),
     }
-    data: dict[str, Path] = {}
-    for run, name in product(options.run, (PREDICTIONS, TRACES)):
-        data[f"{run.name} {name}"] = run / name
-    card_path = card.write(data, settings, figures)
+    card_path = card.write(files_of_runs(options.run), settings, figures)
 
     print(count_table(figures["domains"]))
     print(f"{figures['rows']} rows about {figures['questions']} questions")

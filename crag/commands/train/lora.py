@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crag.commands.command_line import add_split_argument, argument_type, command, parser_of, whole_number
+from crag.commands.argument_types import argument_type, whole_number
+from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import DatasetError, lock_folder
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split

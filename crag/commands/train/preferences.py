@@ -18,14 +18,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    add_split_argument,
-    argument_type,
-    command,
-    new_file,
-    parser_of,
-)
+from crag.commands.argument_types import argument_type, new_file
+from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import write_rows
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings

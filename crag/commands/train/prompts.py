@@ -20,15 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crag.commands.command_line import (
-    add_preset_arguments,
-    add_split_argument,
-    argument_type,
-    command,
-    new_file,
-    number,
-    parser_of,
-)
+from crag.commands.argument_types import argument_type, new_file, number
+from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import write_rows
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
