@@ -151,7 +151,7 @@ def _check_questions(questions: Iterable[str]) -> list[str]:
     return checked
 
 
-def _as_locations(pages: object) -> tuple[str, ...]:
+def _as_places(pages: object) -> tuple[str, ...]:
     """One or several places as text. Raises UserError: one is no path and no URL."""
     places = [pages] if isinstance(pages, str | Path) or not isinstance(pages, Iterable) else list(pages)
     for place in places:
@@ -278,16 +278,16 @@ class Asker:
 
         Raises UserError: no page can be read; WeightsMissingError: many pages are searched by their meaning too.
         """
-        locations = _as_locations(pages)
-        if not locations:
+        places = _as_places(pages)
+        if not places:
             return None
-        if locations not in self._indexes:
-            index = open_index(locations, self.settings, self._encoder, _warn, keep=self._keeps_index)
-            self._indexes[locations] = index
+        if places not in self._indexes:
+            index = open_index(places, self.settings, self._encoder, _warn, keep=self._keeps_index)
+            self._indexes[places] = index
 
-        index = self._indexes[locations]
+        index = self._indexes[places]
         if not index.page_count:
-            raise UserError(f"no readable page: {', '.join(locations)}")
+            raise UserError(f"no readable page: {', '.join(places)}")
         return index
 
     def warm_up(self) -> "CragAgent":

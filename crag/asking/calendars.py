@@ -59,12 +59,12 @@ def _read_lines(text: str) -> Iterator[str]:
         if name in _STRUCTURE or name in _PICTURES or name.startswith("x-"):
             continue
 
-        shown = _show_moments(value)
+        shown_value = _show_moments(value)
         if name == "dtstart":
-            start = shown
-        elif name == "dtend" and shown != start:
-            shown = _show_last_day(shown)
-        yield f"{_WORDS.get(name, name)}: {' '.join(shown.split())}"
+            start = shown_value
+        elif name == "dtend" and shown_value != start:
+            shown_value = _show_last_day(shown_value)
+        yield f"{_WORDS.get(name, name)}: {' '.join(shown_value.split())}"
 
 
 def _read_values(text: str) -> Iterator[tuple[str, str]]:
@@ -114,13 +114,13 @@ def _unescape(escaped: re.Match[str]) -> str:
 
 def _show_moments(value: str) -> str:
     """Days and times as ISO, also several with commas between them; anything else as it is."""
-    shown = []
+    moments = []
     for written in value.split(","):
         moment = _MOMENT.fullmatch(written)
         if moment is None:
             return value
-        shown.append(_show_moment(moment))
-    return ", ".join(shown)
+        moments.append(_show_moment(moment))
+    return ", ".join(moments)
 
 
 def _show_moment(moment: re.Match[str]) -> str:

@@ -47,26 +47,26 @@ class Source:
     charset: str = ""
 
 
-def list_locations(location: str, warn: Warn) -> Iterator[str]:
-    """The files below a folder, without hidden ones; else the path or address itself.
+def list_locations(place: str, warn: Warn) -> Iterator[str]:
+    """The files of a place: those below a folder, without hidden ones, or the path or address itself.
 
     `warn` gets what of a folder is left out: hidden files, links to nothing, pipes, folders that must not be read.
     Raises DatasetError: there is no such file, folder or address.
     """
     # An empty path would be the working folder.
-    if not location.strip():
+    if not place.strip():
         raise DatasetError("a path of the pages is empty")
-    path = expand_home(location)
+    path = expand_home(place)
     if path.is_dir():
         yield from _list_folder(path, warn)
-    elif location.startswith(_WEB_SCHEMES):
-        yield urldefrag(location).url
+    elif place.startswith(_WEB_SCHEMES):
+        yield urldefrag(place).url
     elif path.exists():
         yield str(path)
     elif path.is_symlink():
-        raise DatasetError(f"{location}: a link to {path.readlink()}, which is not there")
+        raise DatasetError(f"{place}: a link to {path.readlink()}, which is not there")
     else:
-        raise DatasetError(f"{location}: no such file, folder or http address")
+        raise DatasetError(f"{place}: no such file, folder or http address")
 
 
 def _list_folder(folder: Path, warn: Warn) -> Iterator[str]:

@@ -47,7 +47,7 @@ class IndexBuilder:
 
     Attributes:
         file: Where it is kept; None: only in memory.
-        locations: The places as the user wrote them.
+        places: The places as the user wrote them.
         files: The files in these places.
         settings: How pages are read.
         encoder: For the search by meaning; None searches by words alone.
@@ -55,7 +55,7 @@ class IndexBuilder:
     """
 
     file: Path | None
-    locations: Sequence[str]
+    places: Sequence[str]
     files: Sequence[FoundFile]
     settings: Settings
     encoder: DenseEncoder | None
@@ -114,7 +114,7 @@ class IndexBuilder:
 
     def _update_kept(self, file: Path) -> IndexStore:
         """Open the index and bring it up to date."""
-        store = IndexStore(file, _list_places(self.locations))
+        store = IndexStore(file, _list_places(self.places))
         try:
             update_files(store, self.files, self.settings.web.extract)
             if store.count_pages() > FEW_PAGES:
@@ -130,18 +130,18 @@ class IndexBuilder:
         return store
 
 
-def choose_file(locations: Sequence[str], files: Sequence[FoundFile], settings: Settings) -> Path | None:
+def choose_file(places: Sequence[str], files: Sequence[FoundFile], settings: Settings) -> Path | None:
     """The file of the index of these places; None if it is not worth one, or has secrets.
 
     Its name is a checksum of the places, the settings and this code: all that decides what is read, besides the files.
     """
     local_files = [file for file in files if file.stamp]
     is_small = len(local_files) <= FEW_PAGES and sum(file.size for file in local_files) < KEPT_BYTES
-    if is_small or any(without_credentials(location) != location for location in locations):
+    if is_small or any(without_credentials(place) != place for place in places):
         return None
 
     encoder = settings.dense_encoder.model_dump() if settings.dense_encoder else None
-    inputs = (FORMAT, _list_places(locations), settings.web.extract.model_dump(), encoder)
+    inputs = (FORMAT, _list_places(places), settings.web.extract.model_dump(), encoder)
     checksum = sha256(repr(inputs).encode("utf-8", "surrogateescape"))
     for room in ("asking", "web", "text"):
         for source in sorted((PACKAGE / room).rglob("*.py")):
@@ -149,10 +149,10 @@ def choose_file(locations: Sequence[str], files: Sequence[FoundFile], settings: 
     return index_folder() / f"{checksum.hexdigest()[:32]}{SUFFIX}"
 
 
-def _list_places(locations: Sequence[str]) -> list[str]:
+def _list_places(places: Sequence[str]) -> list[str]:
     """The places of an index, each once, however they are written."""
-    places = {place if "://" in place else absolute_path(place) for place in locations}
-    return sorted(places)
+    absolute_places = {place if "://" in place else absolute_path(place) for place in places}
+    return sorted(absolute_places)
 
 
 def _prepare_folder(file: Path) -> None:

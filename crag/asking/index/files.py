@@ -30,19 +30,19 @@ class FoundFile(NamedTuple):
     size: int
 
 
-def find_files(locations: Sequence[str], warn: Warn) -> list[FoundFile]:
+def find_files(places: Sequence[str], warn: Warn) -> list[FoundFile]:
     """The files and addresses of places, each once.
 
     `warn` gets what is left out. Raises DatasetError: there is no such file, folder or address.
     """
     found: dict[str, FoundFile] = {}
-    for file in _find_all(locations, warn):
+    for file in _find_all(places, warn):
         found.setdefault(file.path, file)
     return list(found.values())
 
 
-def _find_all(locations: Sequence[str], warn: Warn) -> Iterator[FoundFile]:
-    for place in locations:
+def _find_all(places: Sequence[str], warn: Warn) -> Iterator[FoundFile]:
+    for place in places:
         for location in list_locations(place, warn):
             yield _stamp(location)
 

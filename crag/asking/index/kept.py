@@ -62,9 +62,9 @@ def _describe(file: Path) -> KeptIndex:
 
 def clear_indexes(places: Sequence[str] = ()) -> list[KeptIndex]:
     """Delete the indexes that hold one of these places, or all; the deleted ones."""
-    wanted = {absolute_path(place) for place in places}
-    chosen = [index for index in list_indexes() if not wanted or wanted.intersection(index.places)]
-    return [index for index in chosen if _delete_unused(index.file)]
+    paths = {absolute_path(place) for place in places}
+    matching = [index for index in list_indexes() if not paths or paths.intersection(index.places)]
+    return [index for index in matching if _delete_unused(index.file)]
 
 
 def _delete_unused(file: Path) -> bool:

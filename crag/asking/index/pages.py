@@ -107,7 +107,7 @@ class PageIndex:
 
 
 def open_index(
-    locations: Sequence[str],
+    places: Sequence[str],
     settings: Settings,
     encoder: DenseEncoder | None,
     warn: Warn,
@@ -120,9 +120,9 @@ def open_index(
     pages are searched by words alone: to encode thousands at every start would take minutes.
     Raises DatasetError: there is no such file, folder or address; WeightsMissingError.
     """
-    files = find_files(locations, warn)
-    file = choose_file(locations, files, settings) if keep else None
-    builder = IndexBuilder(file, locations, files, settings, encoder, warn)
+    files = find_files(places, warn)
+    file = choose_file(places, files, settings) if keep else None
+    builder = IndexBuilder(file, places, files, settings, encoder, warn)
     store, used_encoder = builder.build()
     for note in list_notes(store, files):
         warn(note)

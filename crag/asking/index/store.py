@@ -216,10 +216,10 @@ class IndexStore:
         ((count,),) = self._connection.execute("SELECT count(*) FROM pages WHERE NOT is_cut")
         return int(count)
 
-    def read_uncut_pages(self, most: int) -> list[tuple[int, str, str]]:
+    def read_uncut_pages(self, limit: int) -> list[tuple[int, str, str]]:
         """Number, title and text of pages whose pieces are not in the index."""
         query = "SELECT id, title, text FROM pages WHERE NOT is_cut ORDER BY id LIMIT ?"
-        rows = self._select((int, bytes, bytes), query, (most,))
+        rows = self._select((int, bytes, bytes), query, (limit,))
         return [(number, _decode(title), _unpack(text)) for number, title, text in rows]
 
     def add_pieces(self, page: int, pieces: Iterable[Piece]) -> None:
@@ -239,13 +239,13 @@ class IndexStore:
         ((pieces, without_vector),) = self._connection.execute(query)
         return int(pieces), int(without_vector)
 
-    def read_unencoded_pieces(self, most: int) -> list[tuple[int, str, str]]:
+    def read_unencoded_pieces(self, limit: int) -> list[tuple[int, str, str]]:
         """Number, title and text of pieces without a vector."""
         query = """
             SELECT pieces.id, title, text, start, stop
             FROM pieces JOIN pages ON pages.id = pieces.page WHERE vector IS NULL ORDER BY pieces.id LIMIT ?
         """
-        rows = self._select((int, bytes, bytes, int, int), query, (most,))
+        rows = self._select((int, bytes, bytes, int, int), query, (limit,))
         return [(number, _decode(title), _unpack(text)[start:stop]) for number, title, text, start, stop in rows]
 
     def add_vectors(self, numbers: Sequence[int], vectors: NDArray[np.float16]) -> None:
@@ -273,14 +273,14 @@ class IndexStore:
         """Whether any piece has the word."""
         return self._connection.execute("SELECT 1 FROM vocabulary WHERE term = ?", (word,)).fetchone() is not None
 
-    def find_pieces(self, expression: str, most: int) -> list[WordMatch]:
+    def find_pieces(self, expression: str, limit: int) -> list[WordMatch]:
         """The best pieces by BM25 for an expression of FTS5."""
         # The limit first: a join of all pieces with a word of the question would take longer.
         query = """
             WITH best AS (SELECT rowid AS piece, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?)
             SELECT piece, page, -best.rank FROM best JOIN pieces ON pieces.id = best.piece ORDER BY best.rank
         """
-        return [WordMatch(*row) for row in self._select((int, int, float), query, (expression, most))]
+        return [WordMatch(*row) for row in self._select((int, int, float), query, (expression, limit))]
 
     def read_span(self, piece: int) -> tuple[int, int]:
         """Start and end of a piece in its page's text; (0, 0) if it is gone."""

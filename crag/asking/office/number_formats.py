@@ -59,9 +59,9 @@ class _Section:
     parts: list[tuple[_PartKind, str]] = field(default_factory=list)
     condition: str = ""
 
-    def places(self, kind: _PartKind) -> list[int]:
+    def positions(self, kind: _PartKind) -> list[int]:
         """Where the parts of a kind stand."""
-        return [place for place, part in enumerate(self.parts) if part[0] is kind]
+        return [position for position, part in enumerate(self.parts) if part[0] is kind]
 
     def literals(self) -> str:
         return "".join(text for kind, text in self.parts if kind.is_written)
@@ -81,7 +81,7 @@ def show_number(value: float, number_format: str) -> str:
     text = _write(section, number)
 
     # A dash stands for zero in formats of accountants.
-    if value == 0 and section.places(_PartKind.DIGIT) and not any(map(str.isdigit, text)):
+    if value == 0 and section.positions(_PartKind.DIGIT) and not any(map(str.isdigit, text)):
         text = _write(sections[0], number)
     if value < 0 and any(map(str.isdigit, text)):
         text = _with_minus(text, section, sections[0])
@@ -152,18 +152,18 @@ def _holds(condition: str, value: float) -> bool:
 
 def _write(section: _Section, number: Decimal) -> str:
     """A number that is not negative in a section of its format."""
-    digits = section.places(_PartKind.DIGIT)
+    digits = section.positions(_PartKind.DIGIT)
     # Fractions are written as decimals: 2.5, not 2 1/2.
-    if section.places(_PartKind.GENERAL) or (digits and section.places(_PartKind.SLASH)):
+    if section.positions(_PartKind.GENERAL) or (digits and section.positions(_PartKind.SLASH)):
         return _between_literals(section, _plain(number))
     if not digits:
         return section.literals()
-    if section.places(_PartKind.EXPONENT):
+    if section.positions(_PartKind.EXPONENT):
         return _between_literals(section, f"{number:.{_count_decimals(section)}E}")
 
-    number *= Decimal(100) ** len(section.places(_PartKind.PERCENT))
+    number *= Decimal(100) ** len(section.positions(_PartKind.PERCENT))
     # Commas behind the last digit divide by a thousand.
-    behind = [place for place in section.places(_PartKind.COMMA) if place > digits[-1]]
+    behind = [position for position in section.positions(_PartKind.COMMA) if position > digits[-1]]
     return _fill(section, number / Decimal(1000) ** len(behind))
 
 
@@ -174,17 +174,17 @@ def _plain(number: Decimal) -> str:
 
 def _between_literals(section: _Section, text: str) -> str:
     """A number between the literals before its first digit and those behind its last."""
-    places = section.places(_PartKind.DIGIT) or section.places(_PartKind.GENERAL)
-    before = [text for kind, text in section.parts[: places[0]] if kind.is_written]
-    behind = [text for kind, text in section.parts[places[-1] + 1 :] if kind.is_written]
+    positions = section.positions(_PartKind.DIGIT) or section.positions(_PartKind.GENERAL)
+    before = [text for kind, text in section.parts[: positions[0]] if kind.is_written]
+    behind = [text for kind, text in section.parts[positions[-1] + 1 :] if kind.is_written]
     return f"{''.join(before)}{text}{''.join(behind)}"
 
 
 def _count_decimals(section: _Section) -> int:
     """The digits behind the point, without those of an exponent."""
-    points = section.places(_PartKind.POINT)
-    ends = section.places(_PartKind.EXPONENT) or [len(section.parts)]
-    return sum(points[0] < place < ends[0] for place in section.places(_PartKind.DIGIT)) if points else 0
+    points = section.positions(_PartKind.POINT)
+    ends = section.positions(_PartKind.EXPONENT) or [len(section.parts)]
+    return sum(points[0] < position < ends[0] for position in section.positions(_PartKind.DIGIT)) if points else 0
 
 
 def _fill(section: _Section, number: Decimal) -> str:
@@ -194,47 +194,47 @@ def _fill(section: _Section, number: Decimal) -> str:
     rounded = number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=400))
     whole, _, fraction = f"{rounded:f}".partition(".")
 
-    point = (section.places(_PartKind.POINT) or [len(section.parts)])[0]
-    digits = section.places(_PartKind.DIGIT)
-    whole_places = [place for place in digits if place < point]
-    texts = _whole_digits(section, whole, whole_places)
-    texts |= _decimal_digits(section, fraction, [place for place in digits if place > point])
-    if any(texts[place] for place in digits if place > point):
-        texts[point] = "." if whole_places else "0."
+    point = (section.positions(_PartKind.POINT) or [len(section.parts)])[0]
+    digits = section.positions(_PartKind.DIGIT)
+    whole_positions = [position for position in digits if position < point]
+    texts = _whole_digits(section, whole, whole_positions)
+    texts |= _decimal_digits(section, fraction, [position for position in digits if position > point])
+    if any(texts[position] for position in digits if position > point):
+        texts[point] = "." if whole_positions else "0."
 
-    for place, (kind, text) in enumerate(section.parts):
+    for position, (kind, text) in enumerate(section.parts):
         if kind.is_written:
-            texts[place] = text
-    return "".join(texts.get(place, "") for place in range(len(section.parts)))
+            texts[position] = text
+    return "".join(texts.get(position, "") for position in range(len(section.parts)))
 
 
-def _whole_digits(section: _Section, whole: str, places: Sequence[int]) -> dict[int, str]:
-    """The digits before the point by place: the last place has the last digit, the first all that are left."""
-    zeros = [index for index, place in enumerate(places) if section.parts[place][1] == "0"]
-    least = len(places) - zeros[0] if zeros else 0
+def _whole_digits(section: _Section, whole: str, positions: Sequence[int]) -> dict[int, str]:
+    """The digits before the point by position: the last position has the last digit, the first all that are left."""
+    zeros = [index for index, position in enumerate(positions) if section.parts[position][1] == "0"]
+    least = len(positions) - zeros[0] if zeros else 0
     digits = whole.lstrip("0").rjust(least, "0")
-    if not places:
+    if not positions:
         return {}
     # A share below one is 0.5 also where no zero is asked for.
-    if not digits and section.places(_PartKind.POINT):
+    if not digits and section.positions(_PartKind.POINT):
         digits = "0"
 
-    is_grouped = any(places[0] < comma < places[-1] for comma in section.places(_PartKind.COMMA))
+    is_grouped = any(positions[0] < comma < positions[-1] for comma in section.positions(_PartKind.COMMA))
     if is_grouped and digits and not (digits[0] == "0" and len(digits) > 1):
-        return {places[0]: f"{int(digits):,}"}
+        return {positions[0]: f"{int(digits):,}"}
 
     texts = {}
-    for place in reversed(places[1:]):
-        texts[place] = digits[-1:]
+    for position in reversed(positions[1:]):
+        texts[position] = digits[-1:]
         digits = digits[:-1]
-    return texts | {places[0]: digits}
+    return texts | {positions[0]: digits}
 
 
-def _decimal_digits(section: _Section, fraction: str, places: Sequence[int]) -> dict[int, str]:
-    """The digits behind the point by place; zeros at the end only where they are asked for."""
+def _decimal_digits(section: _Section, fraction: str, positions: Sequence[int]) -> dict[int, str]:
+    """The digits behind the point by position; zeros at the end only where they are asked for."""
     texts: dict[int, str] = {}
     is_needed = False
-    for place, digit in reversed(list(zip(places, fraction, strict=False))):
-        is_needed = is_needed or digit != "0" or section.parts[place][1] == "0"
-        texts[place] = digit if is_needed else ""
+    for position, digit in reversed(list(zip(positions, fraction, strict=False))):
+        is_needed = is_needed or digit != "0" or section.parts[position][1] == "0"
+        texts[position] = digit if is_needed else ""
     return texts

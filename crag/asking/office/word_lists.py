@@ -43,7 +43,7 @@ class WordList(NamedTuple):
     Attributes:
         number: The name by which paragraphs know it.
         definition: The name of its definition. Lists of one definition count together.
-        levels: Its levels by their place, from 0.
+        levels: Its levels by their depth, from 0.
         new_starts: By level, the number with which this list begins, whatever came before.
         style_levels: The levels of the styles that the definition ties to one.
     """
@@ -89,8 +89,8 @@ class WordLists:
 
         tied = [word_list.style_levels[name] for name in map(_style_name, styles) if name in word_list.style_levels]
         # A style that is tied to a level is of this level, whatever it says itself.
-        named = _first_of([paragraph], "ilvl") or (str(tied[0]) if tied else _first_of(styles, "ilvl"))
-        level = _to_number(named, 0)
+        level_text = _first_of([paragraph], "ilvl") or (str(tied[0]) if tied else _first_of(styles, "ilvl"))
+        level = _to_number(level_text, 0)
         return ListPlace(word_list, level) if level in word_list.levels else None
 
     def _find_list(self, number: str) -> WordList | None:
@@ -120,8 +120,8 @@ class WordLists:
         seen = set()
         while number in self._lists and number not in seen:
             seen.add(number)
-            named = self._lists[number].find(f"{WORD}abstractNumId")
-            definition = self._definitions.get("" if named is None else named.get(VALUE, ""))
+            reference = self._lists[number].find(f"{WORD}abstractNumId")
+            definition = self._definitions.get("" if reference is None else reference.get(VALUE, ""))
             link = None if definition is None else definition.find(f"{WORD}numStyleLink")
             if link is None:
                 return definition
@@ -134,9 +134,9 @@ def _read_levels(parent: "Element") -> dict[int, Level]:
     """The levels of a definition, or the one that a list has in place of it."""
     levels = {}
     for element in parent.findall(f"{WORD}lvl"):
-        place = _to_number(element.get(f"{WORD}ilvl", ""), 0)
-        if 0 <= place < LEVELS:
-            levels[place] = _read_level(element, place)
+        depth = _to_number(element.get(f"{WORD}ilvl", ""), 0)
+        if 0 <= depth < LEVELS:
+            levels[depth] = _read_level(element, depth)
     return levels
 
 
@@ -148,7 +148,7 @@ def _read_style_levels(definition: "Element") -> dict[str, int]:
     return style_levels
 
 
-def _read_level(element: "Element", place: int) -> Level:
+def _read_level(element: "Element", depth: int) -> Level:
     separator = _value(element, "suff", "tab")
     marks = element.find(f"{WORD}rPr")
     return Level(
@@ -156,7 +156,7 @@ def _read_level(element: "Element", place: int) -> Level:
         number_format=_number_format(element),
         text=_value(element, "lvlText", ""),
         separator="" if separator == "nothing" else " ",
-        restarts_below=min(_to_number(_value(element, "lvlRestart", ""), place), place),
+        restarts_below=min(_to_number(_value(element, "lvlRestart", ""), depth), depth),
         is_legal=is_on(element.find(f"{WORD}isLgl")),
         is_hidden=marks is not None and is_on(marks.find(f"{WORD}vanish")),
     )

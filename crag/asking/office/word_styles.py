@@ -23,6 +23,13 @@ _STYLE_OWNERS = (("character", "r", "rStyle"), ("paragraph", "p", "pStyle"), ("t
 """The type of a style, the element that names one among its properties, and the name of that property."""
 
 
+class _RunProperties(NamedTuple):
+    """What decides how a run is shown: its own properties, and those of each of its styles, from near to far."""
+
+    own: "Sequence[Element]"
+    styles: "Sequence[Sequence[Element]]"
+
+
 class RunLook(NamedTuple):
     """How a run is shown. `height`: "superscript", "subscript" or "baseline"."""
 
@@ -57,20 +64,22 @@ class WordStyles:
 
     def look_of(self, run: "Element") -> RunLook:
         """How a run is shown."""
-        own = run.findall(f"{WORD}rPr")
-        levels = [self._style_properties(run, *owner) for owner in _STYLE_OWNERS]
-        is_struck = self._is_switched_on("strike", own, levels) or is_on(self._first("dstrike", own, levels))
+        properties = _RunProperties(
+            own=run.findall(f"{WORD}rPr"),
+            styles=[self._style_properties(run, *owner) for owner in _STYLE_OWNERS],
+        )
+        is_struck_twice = is_on(self._first("dstrike", properties))
         return RunLook(
-            is_hidden=self._is_switched_on("vanish", own, levels),
-            is_struck=is_struck,
-            height=self._height(own, levels),
+            is_hidden=self._is_switched_on("vanish", properties),
+            is_struck=is_struck_twice or self._is_switched_on("strike", properties),
+            height=self._height(properties),
         )
 
-    def _height(self, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> str:
+    def _height(self, properties: _RunProperties) -> str:
         """Text is raised by an alignment, or by hand."""
-        alignment = self._first("vertAlign", own, levels)
+        alignment = self._first("vertAlign", properties)
         height = "baseline" if alignment is None else alignment.get(VALUE, "baseline")
-        position = self._first("position", own, levels)
+        position = self._first("position", properties)
         if height != "baseline" or position is None:
             return height
 
@@ -79,22 +88,22 @@ class WordStyles:
             return "baseline"
         return "superscript" if shift > 0 else "subscript"
 
-    def _first(self, name: str, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> "Element | None":
+    def _first(self, name: str, properties: _RunProperties) -> "Element | None":
         """A property where it is given first."""
-        for properties in (own, *levels, self._defaults):
-            mark = _find(name, properties)
+        for elements in (properties.own, *properties.styles, self._defaults):
+            mark = _find(name, elements)
             if mark is not None:
                 return mark
         return None
 
-    def _is_switched_on(self, name: str, own: "Sequence[Element]", levels: "Sequence[Sequence[Element]]") -> bool:
+    def _is_switched_on(self, name: str, properties: _RunProperties) -> bool:
         """Whether a toggle property is on: each style that has it switches it over (ECMA-376, part 1, 17.7.3)."""
-        own_mark = _find(name, own)
+        own_mark = _find(name, properties.own)
         if own_mark is not None:
             return is_on(own_mark)
         if is_on(_find(name, self._defaults)):
             return True
-        return sum(is_on(_find(name, properties)) for properties in levels) % 2 == 1
+        return sum(is_on(_find(name, elements)) for elements in properties.styles) % 2 == 1
 
     def find(self, kind: str, style_id: str) -> "Element | None":
         """A style; None if there is none of this type and name."""

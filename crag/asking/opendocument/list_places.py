@@ -130,11 +130,11 @@ class Lists:
         if not is_numbered or self._outline is None or self._styles.is_taken_from_outline(style_name):
             return None
 
-        place = _to_level(level)
+        depth = _to_level(level)
         start = None
         if paragraph.get(f"{TEXT}restart-numbering") == "true":
-            start = to_count(paragraph.get(_START), self._outline.levels[place].start)
-        return Place(_OUTLINE, self._outline, place, start)
+            start = to_count(paragraph.get(_START), self._outline.levels[depth].start)
+        return Place(_OUTLINE, self._outline, depth, start)
 
     def _find_style(self, name: str, paragraph: "Element") -> ListStyle | None:
         """A list style; without a name, that of the style of the paragraph."""

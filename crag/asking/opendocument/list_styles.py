@@ -61,30 +61,30 @@ class Level(NamedTuple):
 
 
 class ListStyle(NamedTuple):
-    """The levels of a list, each by its place from 0, and whether the paragraphs of all levels count together."""
+    """The levels of a list, each by its depth, from 0, and whether the paragraphs of all levels count together."""
 
     levels: Sequence[Level]
     is_consecutive: bool
 
-    def show_number(self, place: int, counts: Sequence[int]) -> str:
+    def show_number(self, depth: int, counts: Sequence[int]) -> str:
         """The text of a number with a blank behind it, whatever the style says, so that words stay words.
 
         "" for a sign that is none. `counts`: by level.
         """
-        return self._show(place, self.levels[place].label, counts)
+        return self._show(depth, self.levels[depth].label, counts)
 
-    def show_own_number(self, place: int, count: int) -> str:
+    def show_own_number(self, depth: int, count: int) -> str:
         """The same without the levels above; "" without a number."""
-        level = self.levels[place]
-        return self._show(place, level.own_label, [count] * LEVELS) if level.number_format else ""
+        level = self.levels[depth]
+        return self._show(depth, level.own_label, [count] * LEVELS) if level.number_format else ""
 
-    def _show(self, place: int, label: Sequence[str | int], counts: Sequence[int]) -> str:
+    def _show(self, depth: int, label: Sequence[str | int], counts: Sequence[int]) -> str:
         pieces = []
         is_left_out = False
         for piece in label:
             if isinstance(piece, int):
                 # A level above without a number goes with the sign behind it.
-                is_left_out = piece != place and not self.levels[piece].number_format
+                is_left_out = piece != depth and not self.levels[piece].number_format
                 if self.levels[piece].number_format:
                     pieces.append(self.levels[piece].show(counts[piece]))
             elif not is_left_out:
@@ -99,15 +99,17 @@ class ListStyle(NamedTuple):
 def read_list_style(element: "Element") -> ListStyle:
     """A style of lists, or of headings. LibreOffice numbers a level of a list that the style leaves out."""
     is_outline = element.tag == f"{TEXT}outline-style"
-    levels = [
-        Level() if is_outline else Level(1, "1", label=(place, "."), own_label=(place, ".")) for place in range(LEVELS)
-    ]
+    levels: list[Level] = []
+    for depth in range(LEVELS):
+        label = (depth, ".")
+        levels.append(Level() if is_outline else Level(1, "1", label=label, own_label=label))
+
     for child in element:
-        place = to_count(child.get(f"{TEXT}level"), 0) - 1
-        if 0 <= place < LEVELS and child.tag in _NUMBERED:
-            levels[place] = _read_level(child, place)
-        elif 0 <= place < LEVELS and child.tag in _OTHERS:
-            levels[place] = Level()
+        depth = to_count(child.get(f"{TEXT}level"), 0) - 1
+        if 0 <= depth < LEVELS and child.tag in _NUMBERED:
+            levels[depth] = _read_level(child, depth)
+        elif 0 <= depth < LEVELS and child.tag in _OTHERS:
+            levels[depth] = Level()
     return ListStyle(levels, element.get(f"{TEXT}consecutive-numbering") == "true")
 
 
@@ -116,28 +118,28 @@ def to_count(text: str | None, default: int) -> int:
     return int(text) if text and text.isascii() and _COUNT.fullmatch(text) else default
 
 
-def _read_level(element: "Element", place: int) -> Level:
+def _read_level(element: "Element", depth: int) -> Level:
     prefix, suffix = (element.get(f"{STYLE}num-{name}", "") for name in ("prefix", "suffix"))
     return Level(
         start=to_count(element.get(f"{TEXT}start-value"), 1),
         number_format=element.get(f"{STYLE}num-format", ""),
         has_letters_in_turn=element.get(f"{STYLE}num-letter-sync") != "true",
-        label=_read_label(element, place),
-        own_label=(prefix, place, suffix),
+        label=_read_label(element, depth),
+        own_label=(prefix, depth, suffix),
     )
 
 
-def _read_label(element: "Element", place: int) -> Sequence[str | int]:
+def _read_label(element: "Element", depth: int) -> Sequence[str | int]:
     """What is shown for a level: in the form of LibreOffice if it is there, as it can say more."""
     form = element.get(f"{LOEXT}num-list-format")
     if form is not None:
         pieces = _PLACE.split(form)  # each second one is a level
-        levels = [min(max(int(piece), 1), place + 1) - 1 for piece in pieces[1::2]]
+        levels = [min(max(int(piece), 1), depth + 1) - 1 for piece in pieces[1::2]]
         return [piece if index % 2 == 0 else levels[index // 2] for index, piece in enumerate(pieces)]
 
-    shown = max(to_count(element.get(f"{TEXT}display-levels"), 1), 1)
+    shown_levels = max(to_count(element.get(f"{TEXT}display-levels"), 1), 1)
     label: list[str | int] = [element.get(f"{STYLE}num-prefix", "")]
-    for level in range(max(place + 1 - shown, 0), place + 1):
+    for level in range(max(depth + 1 - shown_levels, 0), depth + 1):
         label += [level, "."]
     label[-1] = element.get(f"{STYLE}num-suffix", "")
     return label
