@@ -1,21 +1,21 @@
 """The rule for questions that offer two options: "which is longer, A or B?"."""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from crag.evaluation.judge.opposites import EARLY, LATE, LITTLE, MUCH, are_on_opposite_sides
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
 from crag.evaluation.judge.reading.units import in_base_unit
-from crag.evaluation.judge.yes_or_no import SAYS_NO
-from crag.text.matching import position_of
-
-_COMPARES = re.compile(
-    r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
-    r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
+from crag.evaluation.judge.two_options import (
+    COMPARES,
+    LONGEST_OPTION,
+    Options,
+    named_options,
+    position_of_option,
+    read_options,
 )
+from crag.evaluation.judge.yes_or_no import SAYS_NO
 
 _OPPOSITES = (
     MUCH | EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
@@ -25,7 +25,6 @@ _OPPOSITES = (
 )
 """A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
 
-_QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
 _BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
@@ -37,26 +36,13 @@ _BEATS = re.compile(
 _ORDINAL_PICK = re.compile(
     r"\W{0,3}(?:it\s(?:is|was)\s|it's\s)?(?:the\s)?(?:(?P<first>former|first|1th)|latter|second|2th)(?:\s(?:one|1|option))?\W{0,3}"
 )
-_OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
-_BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]{1,200}) and (?P<second>[^,?]{1,200}?)(?=,|$)")
-"""Two options that a question compares."""
-_ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
 _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
-LONGEST_OPTION = 8
-"""Tokens; what is longer is a clause and no option."""
-
-
-class Options(NamedTuple):
-    """The tokens of the two options of a question."""
-
-    first: list[str]
-    second: list[str]
 
 
 def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     """For "which is longer, A or B?": both must pick the same option; a number for each may pick one."""
-    options = _read_options(claim.query)
+    options = read_options(claim.query)
     if options is None:
         return None
 
@@ -102,43 +88,14 @@ def _gives_different_numbers(claim: ReadClaim) -> bool:
     return bool(numbers_not_in(gold, predicted) and numbers_not_in(predicted, gold))
 
 
-def _read_options(query: str) -> Options | None:
-    """The options of a question: the words on both sides of its last "or", or of the "and" after "between", without
-    shared words.
-    """
-    lowered = plain_text(query).strip(" ?.")
-    # The last "or": an earlier one can be a part of the question
-    before, _, after = lowered.rpartition(" or ")
-    between = _BETWEEN.search(lowered)
-    if between is not None and not before and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
-        before = between["first"]
-        after = between["second"]
-
-    # The first option begins after the last edge, the second ends at the next one
-    after_edge = _OPTION_EDGE.split(before)[-1]
-    before_tokens = read_answer(after_edge if after_edge.strip() else before).tokens
-    after_tokens = read_answer(_OPTION_EDGE.split(after)[0]).tokens
-    # Of "the Orle river or the Tann river" only Orle and Tann tell
-    shared = set(before_tokens) & set(after_tokens)
-    first = [token for token in before_tokens if token not in shared]
-    second = [token for token in after_tokens if token not in shared]
-
-    # Before "or" there is more of the question than the option: as many words as the other option has.
-    if len(first) > len(second) + 3:
-        first = first[-len(second) :]
-    if not first or not second or len(second) > LONGEST_OPTION or _QUESTION_WORDS.intersection(first):
-        return None
-    return Options(first, second)
-
-
 def _find_pick(options: Options, text: str, query: str) -> int | None:
     """The option that the text picks, 0 or 1: the only one it names, or the first in its last comparing sentence."""
     winner = _read_winner(options, text) if _ASKS_WINNER.search(query.lower()) else None
     if winner is not None:
         return winner
 
-    named = _named_options(options, read_answer(text).tokens)
-    affirmed = _named_options(options, read_answer(without_denied(text)).tokens)
+    named = named_options(options, read_answer(text).tokens)
+    affirmed = named_options(options, read_answer(without_denied(text)).tokens)
     if not named:
         return _read_ordinal_pick(text)
     if len(named) == 1:
@@ -161,8 +118,8 @@ def _pick_by_conclusion(options: Options, text: str, query: str) -> int | None:
     """The option that wins in the last clause that compares; None without such a clause."""
     for clause in reversed(_split_clauses(text)):
         reading = read_answer(clause)
-        named = _named_options(options, reading.tokens)
-        if not named or not _COMPARES.search(reading.plain) or _SAME.search(reading.plain):
+        named = named_options(options, reading.tokens)
+        if not named or not COMPARES.search(reading.plain) or _SAME.search(reading.plain):
             continue
 
         # "A is not longer than B" and "A is shorter than B" pick B, "A is not shorter than B" picks A.
@@ -175,14 +132,14 @@ def _pick_by_conclusion(options: Options, text: str, query: str) -> int | None:
 def _read_winner(options: Options, text: str) -> int | None:
     """Who won by "Orle beat Tann", "Tann lost to Orle" or "Tann lost"; None for any other text."""
     tokens = read_answer(text).tokens
-    named = _named_options(options, tokens)
+    named = named_options(options, tokens)
     # "Not Orle" and "Orle never beat Tann" are for the general reading
     if not named or SAYS_NO.search(plain_text(text)):
         return None
 
     first = named[0]
-    start = _position_of_option(options[first], tokens)
-    end = _position_of_option(options[1 - first], tokens) if len(named) == len(options) else len(tokens)
+    start = position_of_option(options[first], tokens)
+    end = position_of_option(options[1 - first], tokens) if len(named) == len(options) else len(tokens)
     verb = " ".join(tokens[start:end])
     if _LOSES.search(verb):
         return 1 - first
@@ -247,7 +204,7 @@ def _numbers_by_option(options: Options, text: str) -> tuple[list[AnswerQuantity
     # Carries over: "Orle. It is 300 km long" gives Orle's number in the next part
     option = None
     for part in _PART_OF_SENTENCE.split(text):
-        options_in_part = _named_options(options, read_answer(part).tokens)
+        options_in_part = named_options(options, read_answer(part).tokens)
         if len(options_in_part) > 1:
             return None
         if options_in_part:
@@ -261,25 +218,3 @@ def _numbers_by_option(options: Options, text: str) -> tuple[list[AnswerQuantity
     if len(by_option) < 2:
         return None
     return by_option[0], by_option[1]
-
-
-def _named_options(options: Options, text: tuple[str, ...]) -> list[int]:
-    """The options that the text names, 0 and 1, in the order in which it names them."""
-    positions: list[tuple[int, int]] = []
-    for option_index, option in enumerate(options):
-        position = _position_of_option(option, text)
-        if position >= 0:
-            positions.append((position, option_index))
-    return [option_index for _, option_index in sorted(positions)]
-
-
-def _position_of_option(option: Sequence[str], text: tuple[str, ...]) -> int:
-    """Where the text has the option, or most of its longer words; -1 if it has not."""
-    position = position_of(option, text)
-    if position >= 0:
-        return position
-
-    # Short words such as "of" occur anywhere
-    important = [token for token in option if len(token) > 2] or option
-    hits = [text.index(token) for token in important if token in text]
-    return min(hits) if len(hits) >= max(1, round(0.6 * len(important))) else -1
