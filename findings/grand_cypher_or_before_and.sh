@@ -53,8 +53,9 @@ assert names("n.year = null") == ["South"]
 assert names("NOT n.year = 1932") == ["West"]
 assert names("n.length < 150") == ["North"]
 
-assert sorted(ask("MATCH (a)-[r]->(b) RETURN a.name, b.name")) == [("East", "West"), ("West", "East"), ("West", "North")]
-assert sorted(ask("MATCH (a)-[r]-(b) RETURN a.name, b.name")) == [("East", "West"), ("West", "East")]
+both_ways = [("East", "West"), ("West", "East")]
+assert sorted(ask("MATCH (a)-[r]->(b) RETURN a.name, b.name")) == [*both_ways, ("West", "North")]
+assert sorted(ask("MATCH (a)-[r]-(b) RETURN a.name, b.name")) == both_ways
 
 print("as described: OR is read before AND, and a missing length is zero in the mean")
 PYTHON
