@@ -7,10 +7,10 @@
 # and 51.51, -0.12 is 51.85, 0.2; with three digits it is right. It loses the minus of zero degrees in both forms, not
 # an S. geopy, of degrees, minutes and seconds without signs, takes the last number of each side: 40 26 46 N 79 58 56 W
 # is 58 N 56 W, 0 30 0 S is the equator, "51,5 0,1" is 0, 1, and the minus of -51.5 S makes it north. A letter in front
-# is dropped: S 0 30, W 10 is 30 N 10 W. 181 degrees east are 179 west. Point.format of 51.99999999 is 51 59m 60s.
-# None of it is an error. lat-lon-parser 1.3.1 is right about signs, and reads 1e2 as one degree and two minutes.
+# is dropped: S 0 30, W 10 is 30 N 10 W. 181 degrees east are 179 west. Point.format of 51.99999999 is 51 59m 60s. None
+# of it is an error. lat-lon-parser 1.3.1 is right about signs, and reads 1e2 as one degree and two minutes.
 # What it means: a place is moved by miles or to another continent, and the distance to it is still a number. This
-# project leaves coordinates as they are written.
+# project's judge reads degrees by its own rule; before this was found, it took 0.1° W for 0.1° E.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
