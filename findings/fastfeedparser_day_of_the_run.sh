@@ -7,8 +7,8 @@
 # A title of type xhtml is lost. Plain text is cut as if it were HTML: the summary of "3 < 5 and 7 > 6" is "3 6", beside
 # the whole text under content; 10<sup>6</sup> is "10 6" in it. If the entry's link to itself comes first, it is its
 # link. The link is taken as it is written, without the address that xml:base gives. feedparser is right there.
-# What it means: sorted by date, old entries mix with new ones, by the day of reading. The package is meant to take
-# feedparser's place. This project reads no feeds.
+# What it means: sorted by date, old entries mix with new ones, by the day of reading. This project's reader of feeds
+# gives dates as they are written; it glued the digits of an XHTML title before this was found, and does not now.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

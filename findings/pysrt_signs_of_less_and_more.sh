@@ -9,7 +9,8 @@
 # webvtt-py. In WebVTT, where &amp; and &lt; have to be written, webvtt-py and pysubs2 leave them: "AT&amp;T". The small
 # text above a word (<ruby>) joins it.
 # What it means: captions are the text of films and talks, and questions about them go to what was cut. srt 3.5.3, which
-# leaves tags in, keeps all of it. This project reads no subtitles.
+# leaves tags in, keeps all of it. This project's reader lost text behind an empty line, cues with half seconds and some
+# signs before this was found, and does not now.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
