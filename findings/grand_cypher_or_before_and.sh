@@ -2,14 +2,13 @@
 # grand-cypher 1.2.0: AND binds no closer than OR, a missing number is zero in a mean, and a - b means both ways.
 #
 # Guessed before the run: comparisons with what is missing are false, and sorting is right.
-# Seen: in Cypher, AND comes before OR. "year = 1950 OR year = 1932 AND length = 300" loses the bridge of 1950, as if
-# OR stood in brackets; the other way round, AND first, it is kept. The mean of 100, 200, 300 and a missing length is
-# 150, their count 4; Cypher says 200 and 3. A missing year is unlike 1932 (<>), and equal to null; under NOT it is
-# neither. Of (a)-[r]-(b), an edge in either direction, only pairs with edges in both directions are found. COUNT of
-# nothing is no row, where Cypher has 0.
-# What it means: the package runs Cypher, the language of most graph databases, on NetworkX; written from its manual, a
-# query gets another answer, without a word. Brackets around each AND help. This project has its own language of
-# queries.
+# Seen: in Cypher, AND comes before OR. "year = 1950 OR year = 1932 AND length = 300" loses the bridge of 1950, as if OR
+# stood in brackets; the other way round, AND first, it is kept. The mean of 100, 200, 300 and a missing length is 150,
+# their count 4; Cypher says 200 and 3. A missing year is unlike 1932 (<>), and equal to null; under NOT it is neither.
+# Of (a)-[r]-(b), an edge in either direction, only pairs with edges in both directions are found. COUNT of nothing is
+# no row, where Cypher has 0.
+# What it means: the package runs Cypher, a language of graph databases, on NetworkX; written from its manual, a query
+# gets another answer, without a word. Brackets around each AND help. This project has its own language of queries.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -8,7 +8,7 @@
 # and "+5", which XML Schema allows: the next reader sees words. PyLD 3.3.0, the same in Python, is right about all of
 # these. 5.0 is a whole number in both, as the standard says.
 # What it means: small rates and masses of a page's data (schema.org) are nothing in the graph, and keys are texts. This
-# project reads JSON-LD of pages as JSON.
+# project reads no JSON-LD.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

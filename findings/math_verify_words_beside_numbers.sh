@@ -7,9 +7,8 @@
 # differences: 1990-1995 is -5, and 3/4/2020 is 0.000371. 5% is both 5 and 0.05. A minus of books (−5) is no number, nor
 # are Paris and Paris the same, or ½ and ½: what has no number is never right. 1/3 as the reference takes 0.333333, and
 # 0.3333 as the reference does not take 1/3. "1,2,3" is 1.2.
-# What it means: the judge is made for mathematics, and used as a reward for answers to questions; there a score, a date
-# or an amount in millions is judged by a part of it, and a name is always wrong. This project's judge compares numbers
-# with their units and words.
+# What it means: the judge is made for mathematics; of other answers, a score, a date or an amount in millions is judged
+# by a part of it, and a name is always wrong. This project's judge compares numbers with their units and words.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

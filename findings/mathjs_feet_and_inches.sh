@@ -7,8 +7,8 @@
 # femtolitres times ounces to it, 20 degC are 20 degK, and 20 degC to tempF is -423.67; its tempC is what a thermometer
 # shows. In mathjs 5 min is an error, since min is the least of several numbers; 6.5 h to min too. 20 degC == 68 degF is
 # false, though 20 degC to degF prints 68 degF. 5 in 3 is 15 inches, 1990-1995 is -5, 3:5 a list.
-# What it means: both are given to language models as tools for sums with units; heights, times and cooking come out as
-# products, with a unit that looks right. This project reads feet and inches by its own tables.
+# What it means: heights, times and volumes come out as products, with a unit that looks right. This project reads feet
+# and inches by its own tables.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -9,7 +9,8 @@
 # 52020. numeral moves a hyphen to the front: 1990-1995 is -19901995, 3-1 is -31. 9:58 is 598 seconds in numeral, 958 in
 # two others. A minus of books is dropped.
 # What it means: a small number that was saved as text comes back ten million times as large, and an amount in millions
-# as one or two. This project reads numbers by its own tables.
+# as one or two. This project reads numbers by its own tables; its judge took 2.5m viewers for metres before this was
+# found, and does not now.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

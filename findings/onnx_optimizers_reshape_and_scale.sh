@@ -4,11 +4,11 @@
 # Guessed before the run: all passes keep the results.
 # Seen: onnxslim takes a vector that multiplies the last axis behind a convolution for one factor a channel, and puts it
 # into the weights, where the sizes are equal: another axis is scaled. It takes 0.0 and -0.0 for one constant: x / 0.0 -
-# x / -0.0 is nan, not infinity. onnxoptimizer merges two Reshapes and keeps the second's target; a 0 in it, "as many
-# as before", then counts from the first input: (1, 2, 25) for (5, 2, 5). Nothing is raised, and the files pass ONNX's
+# x / -0.0 is nan, not infinity. onnxoptimizer merges two Reshapes and keeps the second's target; a 0 in it, "as many as
+# before", then counts from the first input: (1, 2, 25) for (5, 2, 5). Nothing is raised, and the files pass ONNX's
 # checker. onnxsim 0.8.1 keeps all of it.
 # What it means: a model that is made smaller and faster answers otherwise; where a wrong shape still fits, only a
-# comparison with the first file shows it. This project runs its models as they were exported.
+# comparison with the first file shows it. This project uses neither.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -8,8 +8,8 @@
 # 10, is 1210; \sqrt[3]{8} is the square root. \mbox{310 m}, \texttt{310} and \verb|310| leave nothing. Sizes become
 # words: \parbox{5cm}{310} is 5cm310, \multicolumn{2}{c}{East} 2cEast. What \phantom hides is read. A unit as a command
 # (\SI{5}{\km}) is dropped, one as a word kept.
-# What it means: abstracts and articles lose or change their numbers and read well. The package is the usual one for
-# LaTeX in Python. This project reads the HTML of articles.
+# What it means: abstracts and articles lose or change their numbers and read well; bibtexparser decodes by it. This
+# project reads no LaTeX.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

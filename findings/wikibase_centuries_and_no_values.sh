@@ -5,11 +5,11 @@
 # centuries and "none" nothing was guessed.
 # Seen: Wikidata says how exact a time is: a year, a decade, a century. simplifyClaim drops that: 1990 is 1 January 1990
 # at midnight, the 20th century, written as 2000, 1 January 2000; asked for simple days it gives 1990 for the year and
-# "2000" for the century and the thousand years too. Wikidata (Python) gives the number 19 for a century that is written
-# as 1901, refuses decades, and years before Christ. A value that is known to be none ("no children") and one that is
-# unknown are both an empty list. A quantity is a number without its unit, whole numbers of sixteen digits are rounded.
+# "2000" for the century. Wikidata (Python) gives the number 19 for a century that is written as 1901, refuses decades,
+# and years before Christ. A value that is known to be none ("no children") and one that is unknown are both an empty
+# list. A quantity is a number without its unit, whole numbers of sixteen digits are rounded.
 # What it means: who was born in the 18th century was born on New Year's Day, and "never married" is a gap. This project
-# keeps the precision of its graph's dates.
+# reads no statements of Wikidata.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
