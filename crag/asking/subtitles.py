@@ -3,12 +3,20 @@
 import html
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
-_TIME = r"(?:\d{1,3}:)?\d{1,2}:\d\d[,.]\d{3}"
+_TIME = r"(?:\d{1,3}:)?\d{1,2}:\d\d[,.]\d{1,3}"
 _TIMES = re.compile(rf"[ \t]{{0,9}}{_TIME}[ \t]{{0,9}}-->[ \t]{{0,9}}{_TIME}")
 _BEGINNING = re.compile(rf"\ufeff?\s{{0,99}}(?:WEBVTT\b|\d{{1,6}}[ \t]{{0,9}}\r?\n[ \t]{{0,9}}{_TIME}[ \t]{{0,9}}-->)")
 _SPEAKER = re.compile(r"<v(?:\.[\w.]{1,60})?\s+([^<>]{1,80})>")
-_TAG = re.compile(r"</?[a-z][^<>]{0,80}>|<[\d:.]{5,15}>|\{\\[^{}]{1,80}\}", re.IGNORECASE)
+_READING = re.compile(r"<rt>[^<>]{0,80}(?:</rt>)?", re.IGNORECASE)
+"""The small text above a word."""
+_TAG = re.compile(
+    r"</?(?:[bius](?:\.[\w.]{1,60})?|(?:c|v|em|strong|font|span|lang|ruby|rt|br|p|small|big)(?:[.\s/][^<>]{0,80})?)\s?>"
+    r"|<[\d:.]{5,15}>|\{\\[^{}]{1,80}\}",
+    re.IGNORECASE,
+)
+"""Of what else stands between < and >, "3 <n and n> 2", nothing is a tag."""
 _SENTENCE_END = re.compile(r"[.!?…♪)\]][\"'”’]?\Z")
 _BEGINS_SPEECH = re.compile(r"[-–—]\s?\S|[\[(♪]|[^\W\d_][\w .'-]{0,30}:\s")
 """Of another person than the one before: ``- Yes.``, ``IDA: Yes.``"""
@@ -40,14 +48,17 @@ def subtitle_lines(text: str) -> list[str]:
 
 
 def _spoken_lines(text: str) -> Iterator[str]:
-    """The lines below each pair of times."""
+    """The lines below each pair of times. In WebVTT an empty one ends them, in SRT the next number and times."""
+    is_webvtt = text.lstrip("\ufeff \t\r\n").startswith("WEBVTT")
     is_spoken = False
-    for line in text.splitlines():
+    for line, next_line in pairwise([*text.splitlines(), ""]):
+        is_number = line.strip().isdecimal() and _TIMES.match(next_line)
         if _TIMES.match(line):
             is_spoken = True
-        elif not line.strip():
+        elif is_number or (is_webvtt and not line.strip()):
             is_spoken = False
         elif is_spoken:
-            words = html.unescape(_TAG.sub("", _SPEAKER.sub(r"\1: ", line)))
-            if words.strip():
-                yield " ".join(words.split())
+            bare = _TAG.sub("", _READING.sub("", _SPEAKER.sub(r"\1: ", line)))
+            words = " ".join(html.unescape(bare).split())
+            if words:
+                yield words

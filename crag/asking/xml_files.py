@@ -99,7 +99,7 @@ def _entry_markup(entry: "etree._Element") -> Iterator[str]:
     """The title of an entry, when and by whom it was written, and its text, as HTML."""
     parts = {_name(part): part for part in reversed(entry)}
     if "title" in parts:
-        yield f"<h2>{_to_html(_words(parts['title']))}</h2>\n"
+        yield f"<h2>{_title_markup(parts['title'])}</h2>\n"
 
     for names in (_DATES, _AUTHORS):
         best = next((parts[name] for name in names if name in parts), None)
@@ -115,10 +115,24 @@ def _entry_markup(entry: "etree._Element") -> Iterator[str]:
     yield f"<div>{next(filter(None, contents), '')}</div>\n"
 
 
+def _title_markup(title: "etree._Element") -> str:
+    """A title with what is raised in it, if it has elements."""
+    if len(title) > 0:
+        return _inline_markup(title)
+    return html.escape(_words(title)) if _is_plain(title) else _to_html(_words(title))
+
+
+def _is_plain(element: "etree._Element") -> bool:
+    """Whether a feed says that a text is no HTML."""
+    return element.get("type") in {"text", "text/plain"}
+
+
 def _content_markup(content: "etree._Element") -> str:
     """The text of an entry, which is HTML: as text, or as elements."""
     from lxml import etree
 
+    if _is_plain(content):
+        return html.escape(content.text or "")
     if len(content) == 0:
         return _to_html(content.text or "")
     for element in content.iter("*"):

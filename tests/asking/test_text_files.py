@@ -228,8 +228,15 @@ ATOM_LINES = ["Boats & ropes", "2024-03-05T10:00:00Z", "Ida Lund", "It has 12 wh
             ),
             ATOM_LINES,
         ),
+        (
+            ATOM.format("<content type='text'>3 &lt;n and n> 2</content>").replace(
+                '<title type="html">Boats &amp;amp; ropes',
+                '<title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">10<sup>6</sup> boats</div>',
+            ),
+            ["10^6 boats", "2024-03-05T10:00:00Z", "Ida Lund", "3 <n and n> 2"],
+        ),
     ],
-    ids=["in CDATA", "escaped", "not whole", "Atom", "Atom with elements"],
+    ids=["in CDATA", "escaped", "not whole", "Atom", "Atom with elements", "Atom with plain text"],
 )
 def test_entries_of_a_feed_are_read_with_day_and_author(feed: str, lines: list[str]) -> None:
     assert find_kind(feed.encode(), "feed") is Kind.XML
@@ -382,6 +389,15 @@ SRT = """1
 00:00:07,000 --> 00:00:09,000
 1961.
 """
+SRT_WITH_GAPS = """1
+00:00:01,5 --> 00:00:04,25
+The mill has
+
+12 wheels.
+2
+00:00:05,0 --> 00:00:06,0
+7 > 6, 3 <n and n> 2.
+"""
 VTT = """WEBVTT - Of mills
 
 NOTE not read
@@ -401,8 +417,10 @@ intro
     [
         (SRT, ["The mill has 12 wheels.", "- Since when?", "- Since 1961."]),
         (VTT, ["Ida Lund: The mill has 12 wheels & a boat."]),
+        (SRT_WITH_GAPS, ["The mill has 12 wheels.", "7 > 6, 3 <n and n> 2."]),
+        ("WEBVTT\n\n00:01.000 --> 00:02.000\nA <ruby>mill<rt>mylla</rt></ruby>.\n\nNOTE no\n", ["A mill."]),
     ],
-    ids=["srt", "vtt"],
+    ids=["srt", "vtt", "srt with an empty line and signs", "vtt with a reading"],
 )
 def test_subtitles_are_read_as_sentences(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.MARKUP_OR_TEXT, ".srt") == lines

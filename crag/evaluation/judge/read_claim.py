@@ -4,6 +4,7 @@ import re
 
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.evaluation.judge.reading.citations import without_citations
+from crag.evaluation.judge.reading.short_forms import write_millions_of_count
 from crag.text.matching import content, found_in
 
 _SENTENCE_VERB = re.compile(
@@ -24,6 +25,15 @@ _ASKS_NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
+_ASKS_COUNT = re.compile(
+    r"""
+    \bhow\ many\ (?! (?:square\ |cubic\ )? (?:m|mm|(?:kilo|centi|milli)?met(?:er|re)s?|miles?|minutes?|months?)\b )
+    | \bwhat\ (?:is|was|were)\ (?:the\ )?(?:[\w']+\ ){0,3}
+      (?:population|attendance|audience|viewership|readership|circulation)\b
+    """,
+    re.VERBOSE,
+)
+"""A question whose answer "2.5m" is no length, but a count."""
 _ASKS_YES_NO = re.compile(
     r"""
     (?:so\ |hey\ |please\ |and\ |in\ [^,]{1,100},\ )?  # "in 2019, did ..."
@@ -49,8 +59,10 @@ class ReadClaim:
 
     def __init__(self, query: str, gold: str, prediction: str) -> None:
         self.query = query
-        self.gold = gold
         self.asked = query.lower()
+        if _ASKS_COUNT.search(self.asked):
+            gold, prediction = write_millions_of_count(gold), write_millions_of_count(prediction)
+        self.gold = gold
 
         self.query_reading = read_answer(query)
         self.gold_reading = read_answer(gold)

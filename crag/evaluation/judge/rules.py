@@ -13,6 +13,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 | this or that | options of the question; their quantities |
 | denied, head | what is denied; complements of a name |
 | symbol | tickers |
+| coordinates | degrees north, south, east and west |
 | date | whole dates |
 | span of years | centuries, parts of decades |
 | several numbers | times of day, series, counts |
@@ -25,6 +26,7 @@ from collections.abc import Callable, Sequence
 
 from crag.evaluation.judge.base import HEDGED, Claim, Judgement, Verdict
 from crag.evaluation.judge.choices import this_or_that
+from crag.evaluation.judge.coordinates import same_coordinates
 from crag.evaluation.judge.dates import same_date
 from crag.evaluation.judge.hedging import hedged_abstention
 from crag.evaluation.judge.no_value import no_value
@@ -56,6 +58,7 @@ RULES_FOR_AFFIRMED: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "letter of a name": letter_of_name,
     "symbol": same_symbol,
     "signed name": signed_name,
+    "coordinates": same_coordinates,
     "date": same_date,
     "span of years": in_span_of_years,
     "several numbers": several_numbers,

@@ -19,6 +19,7 @@ SCALES = {
     "cr": 1e7,
     "quadrillion": 1e15,
     "mil": 1e6,
+    "mio": 1e6,
     "bil": 1e9,
     "trn": 1e12,
 }
@@ -40,9 +41,9 @@ _NUMBER = re.compile(
     (?:
         \s?(?P<percent> % | percent\b | per\ cent\b )
       | (?:\s|-)?(?P<word> hundred | thousand | lakh | lac | crore | million | billion | trillion | quadrillion
-                         | mn | mln | mil | bn | bln | bil | tn | trn | cr )s?\b
+                         | mn | mln | mio | mil | bn | bln | bil | tn | trn | cr )s?\b
         (?: \s(?P<second_word> thousand | lakh | crore | million | billion | trillion )s?\b )?   # "2 lakh crore"
-      | (?P<currency_letter>mm?)\b               # a million after a currency only: "180m" can be metres
+      | \s?(?P<currency_letter>mm?)\b            # a million after a currency only: "180m" can be metres
       | (?P<letter> [kbt] )\b
     )?
     (?P<ordinal>st|nd|rd|th)?

@@ -2,6 +2,7 @@
 
 import re
 
+from crag.evaluation.judge.reading.patterns import any_of
 from crag.text.dates import MONTH_NAME, month_number
 
 # --- quarters and halves ----------------------------------------------------------------------------------------------
@@ -138,6 +139,19 @@ _MILLIONS_OF_MONEY = re.compile(
     r"(?<=\d)\s?mm?\s(?=(?:usd|eur|gbp|cad|aud|chf|inr|jpy|(?:us\s)?dollars|euros|pounds|yen|rupees)\b)"
 )
 """1.5m usd; elsewhere "m" is a metre."""
+_COUNTED = any_of(
+    "people persons residents inhabitants citizens households voters votes viewers listeners readers visitors tourists "
+    "passengers customers users subscribers followers fans members workers employees jobs accounts views streams "
+    "downloads copies units tickets sales"
+)
+_MILLIONS_OF_COUNTED = re.compile(rf"(?<=\d)\s?m\s(?={_COUNTED}\b)")
+"""1.5m viewers."""
+_MILLIONS_OF_COUNT = re.compile(
+    r"^(?P<count>\D{0,80}(?<!the\s)(?<!the\smen's\s)(?<!the\swomen's\s)\d[\d.,]*)\s?m\b"
+    r"(?!/|²|³|\s(?:tall|wide|long|high|deep|away|race|sprint|dash|hurdles|relay|freestyle|backstroke|butterfly)\b)",
+    re.IGNORECASE,
+)
+"""1.5m as the first number, where a count is asked for; not "the 100m"."""
 
 # --- digits of other countries ----------------------------------------------------------------------------------------
 _SPACED_THOUSANDS = re.compile(
@@ -197,7 +211,7 @@ def write_in_full(text: str) -> str:
         text = _WEEKDAY_IN_LIST.sub(lambda match: _WEEKDAYS.get(match[0].rstrip("."), match[0]), text)
 
     text = _CENT_SIGN.sub(" cents", _CIRCA.sub("circa ", text))
-    text = _MILLIONS_OF_MONEY.sub(" million ", text)
+    text = _MILLIONS_OF_COUNTED.sub(" million ", _MILLIONS_OF_MONEY.sub(" million ", text))
     text = _NIL.sub(lambda match: f"{match['goals'] or 0}-{match['against'] or 0}".replace("nil", "0"), text)
     text = _TIME_ZONE.sub(r"\g<zone> \g<sign>", text)
     text = _STATISTIC.sub(lambda match: f" {_STATISTICS[match['short'].removesuffix('s')]}", text)
@@ -205,6 +219,15 @@ def write_in_full(text: str) -> str:
     for pattern, name in _ABBREVIATIONS:
         text = pattern.sub(name, text)
     return text
+
+
+def write_millions_of_count(text: str) -> str:
+    """An answer to a question for a count, with "m" behind its first number as a million.
+
+    >>> write_millions_of_count("About 2.5m, in a hall 20 m wide")
+    'About 2.5 million, in a hall 20 m wide'
+    """
+    return _MILLIONS_OF_COUNT.sub(r"\g<count> million", text)
 
 
 def _part_of_year_in_full(match: re.Match[str]) -> str:
