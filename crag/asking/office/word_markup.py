@@ -236,11 +236,19 @@ def _show_equations(root: "Element") -> None:
         parent = equation.getparent()
         has_line = parent is not None and parent.tag == f"{MATH}oMathPara"
         text = equation_text(equation)
+        if text[:1].isdigit() and _follows_digit(equation):
+            text = f" {text}"
         equation.clear(keep_tail=True)
         equation.tag = f"{WORD}r"
         for tag in ("br", "t", "br") if has_line else ("t",):
             etree.SubElement(equation, WORD + tag).text = text if tag == "t" else None
     etree.strip_tags(root, f"{MATH}oMathPara")
+
+
+def _follows_digit(equation: "Element") -> bool:
+    """Whether a number stands directly before an equation, which is then another one: 2 1/2, not 21/2."""
+    before = equation.getprevious()
+    return before is not None and "".join(before.itertext())[-1:].isdigit()
 
 
 def _simplify_characters(root: "Element") -> None:

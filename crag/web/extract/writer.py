@@ -51,8 +51,9 @@ _NEVER_IN_LINE = frozenset(["table", "ul", "ol", "dl", "li", "pre"])
 _MAX_LINE_CHARACTERS = 80
 """Of boxes that stand side by side: more are columns, which are read one after the other."""
 
+_NUMERATOR = re.compile(r"(?<![\w-])num(?:erator)?(?![\w-])")
 _DENOMINATOR = re.compile(r"(?<![\w-])den(?:om(?:inator)?)?(?![\w-])")
-"""Class of the lower number of a fraction."""
+"""Classes of the two numbers of a fraction."""
 _BAR_WITHIN = 4
 """Pieces: what stands between the numbers of a fraction is for screen readers."""
 
@@ -151,6 +152,17 @@ def _is_line(row: Element) -> bool:
     return True
 
 
+def _read_stacked(element: Element) -> str:
+    """A fraction whose two numbers, one above the other, are all that an element holds; "" for any other element."""
+    parts = [part for part in element.elements() if part.letters]
+    if len(parts) != 2 or element.letters != sum(part.letters for part in parts):
+        return ""
+    upper, lower = parts
+    if not (_NUMERATOR.search(upper.get("class")) and _DENOMINATOR.search(lower.get("class"))):
+        return ""
+    return "/".join("".join(part.texts()).strip(f"{GAP} \n") for part in parts)
+
+
 class _Writer:
     """Writes elements one after the other, as pieces of text."""
 
@@ -240,6 +252,11 @@ class _Writer:
 
     def _write_inline(self, element: Element) -> None:
         """Write an element of the line, which its style may take out of it."""
+        fraction = _read_stacked(element)
+        if fraction:
+            self.pieces.append(f"{GAP}{fraction}{GAP}")
+            return
+
         style = element.style
         classes = element.get("class")
         if "den" in classes and _DENOMINATOR.search(classes):
@@ -328,7 +345,8 @@ class _Writer:
         return "".join(pieces)
 
     def _write_formula(self, element: Element) -> None:
-        self.pieces.append(formula_text(element).translate(self._characters))
+        # 2 before 1/2 is 2 1/2, not 21/2.
+        self.pieces.append(f"{GAP}{formula_text(element).translate(self._characters)}{GAP}")
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
