@@ -3,6 +3,7 @@
 Both parsers are turned into this tree, so one walk reads the pages of both (`crag.web.extract.writer`).
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -58,6 +59,16 @@ _FORMULA_BOXES = frozenset(["katex", "MathJax", "mwe-math-element"])
 """Classes of KaTeX, MathJax and MediaWiki, which write a formula in signs or as a picture, and in MathML."""
 _FORMULA_FOR_SCREEN_READERS = frozenset(["katex-mathml", "MJX_Assistive_MathML", "mwe-math-mathml-a11y"])
 """Classes of the MathML in these."""
+
+_RATING = re.compile(
+    r"""
+    (?: rat (?: ed | ing :? ) \s )?
+    \d{1,3} (?: [.,]\d{1,2} )?
+    (?: \s out \s of \s \d{1,3} (?: \s stars? )? | \s? (?: / | of ) \s? \d{1,3} \s (?: stars? | points | bubbles ) )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The words for a picture of a rating: ``3.5/5 stars``."""
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -222,12 +233,20 @@ def _add_element(parent: Element, element: Element, counters: Counters, depth: i
         _add_generated(element, style.before, counters, depth)
     if element.name == "input":
         _add_text(element, _typed_text(element))
+    elif element.name == "img" or element.get("role") == "img":
+        _add_text(element, _read_rating(element))
 
 
 def _typed_text(field: Element) -> str:
     """What is written in a field of a form; a button is none."""
     kind = field.get("type").lower()
     return field.get("value") if kind in _TEXT_FIELDS else ""
+
+
+def _read_rating(picture: Element) -> str:
+    """The rating that stars show; "" for any other picture. Its words could say what no reader sees."""
+    words = picture.get("aria-label") or picture.get("alt")
+    return words if _RATING.fullmatch(words) else ""
 
 
 def _name_by_role(element: Element) -> str:

@@ -228,17 +228,32 @@ def _as_number(script: _Script) -> str | None:
         return f" {text}" if script.follows_digit else text
     if _MINUTES.fullmatch(text) and _HOUR.search(before) and _CLOCK_AFTER.match(after):
         return f":{text}"
-    if _DECIMALS.fullmatch(text) and before[-1:] in (".", ",") and before[-2:-1].isdigit():
+    if _is_decimals(script):
         return text
-    if text.isdigit() and after.lstrip()[:1].islower() and _BEFORE_HUNDREDTHS.search(before):
-        return text
-    if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
-        return text if before.endswith(".") else f".{text}"
-    if text.isdigit() and len(text) == 2 and _PRICE_SIGN.match(after) and _SHORT_NUMBER.search(before):
+    if _is_cents(script):
         return text if before[-1] in ".," else f".{text}"
     if script.follows_digit and (_DEGREE.fullmatch(text) or (text in ("0", "º") and _COMPASS_OR_SCALE.match(after))):
         return "°"
     return None
+
+
+def _is_decimals(script: _Script) -> bool:
+    """Whether digits behind a point are decimals of a number: ``1:52.03``. The mark of a footnote ends a sentence."""
+    text, before, after, _ = script
+    if _DECIMALS.fullmatch(text):
+        return before[-1:] in (".", ",") and before[-2:-1].isdigit()
+    goes_on = after.lstrip()[:1].islower()
+    return text.isdigit() and goes_on and _BEFORE_HUNDREDTHS.search(before) is not None
+
+
+def _is_cents(script: _Script) -> bool:
+    """Whether two digits are the cents of a price, whose sign stands before or after it."""
+    text, before, after, _ = script
+    if not text.isdigit() or len(text) != 2:
+        return False
+    if _WHOLE_PRICE.search(before):
+        return True
+    return _PRICE_SIGN.match(after) is not None and _SHORT_NUMBER.search(before) is not None
 
 
 def _is_fraction(script: _Script) -> bool:

@@ -18,6 +18,7 @@ from crag.web.extract.tables import (
     labelled_rows,
     misplaced,
     plain_rows,
+    read_pictures,
 )
 
 MAX_TEXT_CHARACTERS = 300_000
@@ -140,6 +141,11 @@ def _write_edges(edges: re.Match[str]) -> str:
     next_character = edges.string[edges.end() : edges.end() + 1]
     is_joined = next_character in _CLOSING_PUNCTUATION or character_before in _OPENING_SIGNS
     return " " if is_apart and not is_joined else ""
+
+
+def _is_box(element: Element) -> bool:
+    """Whether an element stands apart by itself, without any style."""
+    return element.name in _BOXES or "-" in element.name or element.get("role") == "img"
 
 
 def _is_line(row: Element) -> bool:
@@ -269,7 +275,7 @@ class _Writer:
             write = _Writer._write_raised
         elif style.script is Script.LOWERED:
             write = _Writer._write_lowered
-        elif style.flow in (Flow.APART, Flow.BOX) or element.name in _BOXES or "-" in element.name:
+        elif style.flow in (Flow.APART, Flow.BOX) or _is_box(element):
             edge = _JOINT
 
         start = len(self.pieces)
@@ -363,6 +369,7 @@ class _Writer:
 
         rows = form_table(table)
         self._read_cells(rows)
+        read_pictures(rows)
         join_signs(rows)
         find_bold_headers(rows)
         is_data = table.get("role") not in ("presentation", "none") and is_data_table(rows)

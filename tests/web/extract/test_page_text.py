@@ -145,6 +145,9 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
             "<p>in <ruby>東<rp>(</rp><rt>tō</rt><rp>)</rp>京<rp>(</rp><rt>kyō</rt><rp>)</rp></ruby>now</p>",
             ["in 東京 (tō kyō) now"],
         ),
+        # stars
+        ("<p>Of it <img alt='3.5/5 stars'><sup>[2]</sup></p>", ["Of it 3.5/5 stars [2]"]),
+        ("<p>Of it <i role=img aria-label='Rated 4.3 out of 5'><b></b></i>!</p>", ["Of it Rated 4.3 out of 5!"]),
         # what begins a line
         ("<details><summary>When?</summary>In May.</details>", ["When?", "In May."]),
         ("<fieldset><legend>Price</legend>11 crowns</fieldset>", ["Price", "11 crowns"]),
@@ -214,7 +217,8 @@ def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[
         "<canvas>SECRET</canvas>",
         "<!-- <p>SECRET</p> -->",
         "<!--[if IE]><p>SECRET</p><![endif]-->",
-        "<img alt='SECRET' title='SECRET'>",
+        "<img alt='SECRET' title='SECRET'><i role=img aria-label='SECRET 4 out of 5'></i>",
+        "<span class=sortkey>SECRET</span>",
         "<table hidden><tr><td>SECRET<td>x<tr><td>y<td>z</table>",
         "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c<tr><td>d<td>e</table>",
         '<table><tr><td>a<td>b<tr><td>c<span style="display:none">SECRET</span><td>d</table>',

@@ -5,6 +5,8 @@ import pytest
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
 
+STACKED = "<b class=num style='display:block'>1</b><i class=sr-only>/</i><b class=den style='display:block'>3</b>"
+
 
 @pytest.mark.parametrize(
     ("html", "expected"),
@@ -73,8 +75,7 @@ from crag.web.extract.page_text import page_text
         ("<i class=num>3</i><i class=sr-only>/</i><i class=den>4</i> cup", "3/4 cup"),
         ("5<i class=sr-only>+</i><i class=num>3</i><i class=den>4</i> cups", "5 3/4 cups"),
         (
-            "2<i style='display:inline-block;vertical-align:-.5em'><b class=num style='display:block'>1</b>"
-            "<i class=sr-only>/</i><b class=den style='display:block'>3</b></i> miles",
+            f"2<i style='display:inline-block;vertical-align:-.5em'>{STACKED}</i> miles",
             "2 1/3 miles",
         ),
         ("2<math><mfrac><mn>1</mn><mn>3</mn></mfrac></math> miles", "2 1/3 miles"),
