@@ -232,6 +232,13 @@ def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, h
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("start", ["<html><head>{}<title>Kites</title></head><body>", "{}", "<body>{}"])
+def test_what_is_for_browsers_without_scripts_is_dropped_wherever_it_stands(method: str, start: str) -> None:
+    page = start.format("<noscript>SECRET <p>SECRET</p></noscript><script>a = '<noscript>'</script>")
+    assert text_of(f"{page}<p>Painters also came.</p>", method=method) == "Painters also came."
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_what_can_be_seen_is_kept(method: str) -> None:
     for shown in (
         "aria-hidden=false",
