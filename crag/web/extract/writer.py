@@ -58,6 +58,11 @@ _DENOMINATOR = re.compile(r"(?<![\w-])den(?:om(?:inator)?)?(?![\w-])")
 _BAR_WITHIN = 4
 """Pieces: what stands between the numbers of a fraction is for screen readers."""
 
+_CENTS = re.compile(r"(?<![a-z])(?:cents?|decimals?|fraction)(?![a-z])", re.IGNORECASE)
+"""Class of the smaller digits of a price, before which a page writes no point."""
+_WHOLE_NUMBER = re.compile(r"(?<![\d.,])(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)\Z")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3})+)\Z")
+
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
 _NUMBER_OF_SOURCE = re.compile(r"\d{1,2}", re.ASCII)
@@ -267,6 +272,8 @@ class _Writer:
         classes = element.get("class")
         if "den" in classes and _DENOMINATOR.search(classes):
             self._write_bar()
+        elif element.name == "small" or _CENTS.search(classes):
+            self._write_point(element)
         write = _INLINE.get(element.name, _Writer.write_children)
         edge = ""
         if style.flow is Flow.OWN_LINES:
@@ -292,6 +299,16 @@ class _Writer:
         before = "".join(self.pieces[-_BAR_WITHIN:]).rstrip(f" {GAP}")
         if before[-1:].isdigit():
             self.pieces.append("/")
+
+    def _write_point(self, element: Element) -> None:
+        """Write the point of a price before two smaller digits that stand directly behind its whole number."""
+        digits = "".join(element.texts())
+        if len(digits) != 2 or not digits.isdigit():
+            return
+        before = "".join(self.pieces[-_BAR_WITHIN:])
+        is_price = _WHOLE_PRICE if element.name == "small" else _WHOLE_NUMBER
+        if is_price.search(before):
+            self.pieces.append(".")
 
     # --- marks in the line --------------------------------------------------------------------------------------------
 

@@ -91,6 +91,8 @@ STACKED = "<b class=num style='display:block'>1</b><i class=sr-only>/</i><b clas
         ("in 2<sup>d</sup> 4<sup>h</sup>, in 9<sup>h</sup>41<sup>m</sup>5<sup>s</sup>", "in 2d 4h, in 9h41m5s"),
         ("48 boats<sup>s</sup> and 51<sup>h</sup> men", "48 boats [s] and 51 [h] men"),
         ("$19.<sup>99</sup>", "$19.99"),
+        ("$19<small>99</small>, $1,019<i class=price-cents>50</i>, 19<small>99</small>", "$19.99, $1,019.50, 1999"),
+        ("$<b>19</b><b class=price__fraction>.99</b>, 19.0<b class=decimals>05</b>", "$19.99, 19.005"),
         ("<sup>$</sup>19<sup>99</sup> or <sup>£</sup>1,019<sup>50</sup>", "$19.99 or £1,019.50"),
         ("19<sup>99</sup> €", "19.99 €"),
         ("19,<sup>99</sup> kr", "19,99 kr"),
