@@ -84,7 +84,8 @@ class Element:
     Attributes:
         name: Of the tag, or of the role that it has.
         letters: Its characters without the blanks round texts; `link_letters` those inside of its `link_count` links.
-        holds_table: A table is inside of it; `holds_header_cell` a header cell; `holds_formula` a formula.
+        holds_table: A table is inside of it; `holds_header_cell` a header cell; `holds_formula` a formula;
+            `holds_picture` a picture.
         holds_content: The page's main heading, `main` or an article is inside of it.
         is_boilerplate: It is the outermost element of a part that is not content (`crag.web.extract.boilerplate`).
         style: What its styles mean for its words.
@@ -96,6 +97,7 @@ class Element:
         "holds_content",
         "holds_formula",
         "holds_header_cell",
+        "holds_picture",
         "holds_table",
         "is_boilerplate",
         "letters",
@@ -115,6 +117,7 @@ class Element:
         self.holds_content = False
         self.holds_formula = False
         self.holds_header_cell = False
+        self.holds_picture = False
         self.holds_table = False
         self.is_boilerplate = False
         self.style = PLAIN
@@ -320,6 +323,7 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]], counters: Coun
     parent.link_letters += element.link_letters
     parent.link_count += element.link_count
     parent.holds_formula = parent.holds_formula or element.holds_formula or element.name == "math"
+    parent.holds_picture = parent.holds_picture or element.holds_picture or element.name == "img"
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"

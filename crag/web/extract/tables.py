@@ -230,6 +230,8 @@ def _is_bold(element: Element) -> bool:
 # --- pictures in the place of words -----------------------------------------------------------------------------------
 
 _MAX_PICTURE_CHARACTERS = 60
+_SHORT_WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’-]){0,39}")
+_FEW_PIXELS = re.compile(r"(?:[1-9]|[12]\d|30)(?:px)?")
 _SAYS_NOTHING = re.compile(
     r"""
     \. [a-z]{3,4} \Z                # the name of a file
@@ -256,9 +258,33 @@ def read_pictures(rows: Sequence[GridRow]) -> None:
                 cell.text = _words_for_pictures(cell.element)
 
 
+def small_pictures(cell: Element) -> dict[Element, str]:
+    """The words for the small pictures of a cell that holds text, if they say more than it: a flag, an arrow, a card.
+
+    Such a picture is a value beside another one, as ``Decrease`` before 112.
+    """
+    pictures: dict[Element, str] = {}
+    if not cell.holds_picture or cell.holds_table or cell.letters == 0:
+        return pictures
+    text = ""
+    for picture in cell.descendants():
+        words = picture.get("alt").strip()
+        if picture.name != "img" or picture.letters > 0 or not _is_small(picture) or not _SHORT_WORDS.fullmatch(words):
+            continue
+        text = text or " ".join(cell.texts()).lower()
+        if words.lower() not in text and not _SAYS_NOTHING.search(words):
+            pictures[picture] = words
+    return pictures
+
+
+def _is_small(picture: Element) -> bool:
+    """Whether a picture has the height of a line, as its attributes say."""
+    return any(_FEW_PIXELS.fullmatch(picture.get(side)) for side in ("width", "height"))
+
+
 def _words_for_pictures(element: Element) -> str:
     """The words for all pictures in an element; "" if some say nothing or they are many."""
-    if element.holds_table:
+    if element.holds_table or not element.holds_picture:
         return ""
     words = [" ".join(part.get("alt").split()) for part in element.descendants() if part.name == "img"]
     text = " ".join(filter(None, words))

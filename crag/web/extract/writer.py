@@ -1,7 +1,7 @@
 """The walk over a page's tree that writes its text: one block a line, a table's row as a line."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crag.text.formulas import formula_text
 from crag.web.extract.list_numbers import item_numbers
@@ -19,6 +19,7 @@ from crag.web.extract.tables import (
     misplaced,
     plain_rows,
     read_pictures,
+    small_pictures,
 )
 
 MAX_TEXT_CHARACTERS = 300_000
@@ -182,6 +183,8 @@ class _Writer:
         self._labelled_tables = labelled_tables
         self._with_boilerplate = with_boilerplate
         self._in_cell = in_cell
+        self._pictures: Mapping[Element, str] = {}
+        """The words for small pictures of a cell."""
         self._item_numbers: dict[Element, str] = {}
         """Of the items of the lists that are open."""
         self._characters = _INPUT_CHARACTERS
@@ -367,6 +370,13 @@ class _Writer:
                 pieces.append(self._text_without(child, names))
         return "".join(pieces)
 
+    def _write_picture(self, element: Element) -> None:
+        """Write the rating that a picture shows, or the words for a small one beside the text of a cell."""
+        self.write_children(element)
+        words = self._pictures.get(element)
+        if words:
+            self.pieces.append(f"({words})")
+
     def _write_formula(self, element: Element) -> None:
         # 2 before 1/2 is 2 1/2, not 21/2.
         self.pieces.append(f"{GAP}{formula_text(element).translate(self._characters)}{GAP}")
@@ -420,6 +430,7 @@ class _Writer:
         if cell.element.is_boilerplate and not self._with_boilerplate:
             return ""
         writer = _Writer(self._labelled_tables, self._with_boilerplate, in_cell=True)
+        writer._pictures = small_pictures(cell.element)
         writer.write_children(cell.element)
         parts = [" ".join(part.split()) for part in _finish(writer.pieces).split(_ITEM)]
 
@@ -441,5 +452,6 @@ _INLINE = {
     "q": _Writer._write_quotation,
     "ruby": _Writer._write_ruby,
     "math": _Writer._write_formula,
+    "img": _Writer._write_picture,
 }
 """How elements inside a line are written that are more than their text."""

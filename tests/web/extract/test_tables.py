@@ -189,6 +189,17 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="pictures in the place of words",
         ),
         pytest.param(
+            "<tr><th>Name<th>Change<tr><td><img alt=Norway width=22> Ann<td><img alt=Decrease height=11px>112"
+            "<tr><td>Bo <img alt='Red card' width=10> 54'<td><img alt=Photo width=99>5"
+            "<tr><td><img alt=Fiji width=22> Fiji<td><img alt='4/5 stars' width=30><img alt=a.svg width=9>",
+            [
+                "Name: (Norway) Ann | Change: (Decrease) 112",
+                "Name: Bo (Red card) 54' | Change: 5",
+                "Name: Fiji | Change: 4/5 stars",
+            ],
+            id="small pictures beside words",
+        ),
+        pytest.param(
             "<tr><td><img alt='Gold medal'><td>Ann<td>Oslo<tr><td><img alt='Silver medal'><td>Bo<td>Rome",
             ["Gold medal | Ann | Oslo", "Silver medal | Bo | Rome"],
             id="pictures in a table without headers",
