@@ -55,6 +55,7 @@ _TEXT_FIELDS = frozenset(
     ["", "text", "number", "date", "time", "datetime-local", "month", "week", "tel", "url", "email"]
 )
 """Types of `<input>` whose value is written on the page."""
+_TICKED_FIELDS = frozenset(["checkbox", "radio"])
 _FORMULA_BOXES = frozenset(["katex", "MathJax", "mwe-math-element"])
 """Classes of KaTeX, MathJax and MediaWiki, which write a formula in signs or as a picture, and in MathML."""
 _FORMULA_FOR_SCREEN_READERS = frozenset(["katex-mathml", "MJX_Assistive_MathML", "mwe-math-mathml-a11y"])
@@ -241,8 +242,10 @@ def _add_element(parent: Element, element: Element, counters: Counters, depth: i
 
 
 def _typed_text(field: Element) -> str:
-    """What is written in a field of a form; a button is none."""
+    """What is written in a field of a form, or the mark in a box that is ticked; a button is none."""
     kind = field.get("type").lower()
+    if kind in _TICKED_FIELDS:
+        return "☒" if "checked" in field.attributes else ""
     return field.get("value") if kind in _TEXT_FIELDS else ""
 
 
