@@ -281,6 +281,12 @@ def test_a_fraction_stays_apart_from_the_number_before_it() -> None:
     assert lines_of(build(paragraph(run("2"), fraction, run(" cups")))) == ["2 1/2 cups"]
 
 
+def test_a_fraction_of_a_field_is_read() -> None:
+    field = f"{BEGIN}<w:r><w:instrText>EQ \\f(1</w:instrText><w:instrText>,b+2)</w:instrText></w:r>{END}"
+    other = f"{BEGIN}<w:r><w:instrText>EQ \\r(3,8)</w:instrText></w:r>{END}"
+    assert lines_of(build(paragraph(run("2"), field, run(" cups"), other))) == ["2 1/(b+2) cups"]
+
+
 def test_equations_on_lines_of_their_own_stay_apart() -> None:
     equations = "".join(f"<m:oMath>{math(text)}</m:oMath>" for text in ("x=1", "y=2"))
     body = paragraph(run("where"), f"<m:oMathPara>{equations}</m:oMathPara>", run("holds"))
