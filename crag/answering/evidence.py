@@ -1,25 +1,15 @@
 """The evidence of an answer, for people: the sentence of a page, or the fact of a call, that holds it."""
 
-import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from crag.answering.features import added_words, share, split_words
 from crag.core.contracts import GRAPH, Decision, Evidence, Trace
+from crag.text.sentences import sentence_ends
 
 LEAST_SHARE = 0.5
 """Of the words that an answer adds to its question, a sentence with fewer is no evidence."""
-
-_SENTENCE_END = re.compile(
-    r"""
-      (?<=[.!?])
-      (?<! \b[A-Z]\. )            # not after an initial: "J. Ek"
-      (?<! \b[A-Z][a-z]\. )       # not after a title: "Dr. Ek"
-      \s+ (?= [^a-z\s] )          # not before a small letter: "approx. ten"
-    | \n+
-    """,
-    re.VERBOSE,
-)
 
 
 class _Source(NamedTuple):
@@ -79,5 +69,8 @@ def _best_sentence(
 
 def _split_sentences(text: str) -> list[str]:
     """The sentences of a text, without blank ones."""
-    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text)]
+    sentences: list[str] = []
+    for line in text.split("\n"):
+        bounds = [0, *sentence_ends(line, 0, len(line)), len(line)]
+        sentences += [line[start:end].strip() for start, end in pairwise(bounds)]
     return [sentence for sentence in sentences if sentence]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeGuard
 
+from crag.asking.markup_values import markup_lines
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
 
@@ -136,6 +137,11 @@ def _rows_of_columns(columns: Mapping[str, Json]) -> list[Row] | None:
     return [list(map(_to_words, columns)), *map(list, zip(*lists, strict=True))]
 
 
+def has_names(value: Json) -> bool:
+    """Whether the first row of a table names its columns for certain: it is of objects, or its columns are named."""
+    return isinstance(value, Mapping) or (isinstance(value, list) and _are_objects(value))
+
+
 def _in_turn(value: Json) -> Json:
     """The values of an object whose names count from 0 as a list; any other value as it is."""
     if isinstance(value, Mapping) and list(value) == list(map(str, range(len(value)))):
@@ -160,7 +166,7 @@ def _markup_of(value: Json, names: tuple[str, ...]) -> Iterator[str]:
     label = ", ".join(names)
     rows = to_rows(value)
     if rows is not None:
-        for page in table_pages([[label], *rows]):
+        for page in table_pages(rows, title=label, has_names=has_names(value)):
             yield page.html
     elif isinstance(value, Mapping) and len(names) <= MAX_DEPTH:
         for name, inner in _with_names(value).items():
@@ -212,6 +218,8 @@ def _texts_on_lines(value: Json) -> list[str]:
         texts = [_on_a_line(item, 0) for item in value]
         is_of_short = _texts_of(value) is not None and all(len(text) < SENTENCE_CHARACTERS for text in texts)
         return [", ".join(texts)] if is_of_short and texts else list(filter(None, texts))
+    if isinstance(value, str):
+        return markup_lines(value)
     text = _on_a_line(value, 0)
     return [text] if text else []
 
@@ -264,4 +272,6 @@ def _to_text(value: Json) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, str):
+        return " ".join(markup_lines(value))
     return str(value)

@@ -46,13 +46,22 @@ class _SheetTable:
         return [row for _, row in self.rows]
 
 
-def table_pages(rows: Sequence[Row]) -> Iterator[TablePage]:
+def table_pages(rows: Sequence[Row], *, title: str = "", has_names: bool = False) -> Iterator[TablePage]:
     """The pages of a sheet or file. Rows of one cell above a table are its title.
 
     Rows below a blank one are another table if they have names of their own (`crag.asking.table_heads`).
+
+    Args:
+        rows: The cells of each row.
+        title: A text above the table.
+        has_names: The first row certainly names the columns of all others, as of objects in JSON.
     """
     numbered = [(number, row) for number, row in enumerate(rows, start=1) if any(cell.strip() for cell in row)]
-    tables = _read_tables(numbered)
+    titles = [title] if title else []
+    if has_names and numbered:
+        tables = [_SheetTable(titles, numbered[0][1], numbered[1:])]
+    else:
+        tables = _read_tables([*((0, [text]) for text in titles), *numbered])
     if sum(len(table.rows) for table in tables) <= ROWS_OF_A_PAGE:
         markup = "".join(_table_markup(table, table.rows) for table in tables)
         if markup:

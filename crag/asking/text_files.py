@@ -29,7 +29,7 @@ from crag.asking.reading_process import (
     reply_in_process,
 )
 from crag.asking.rtf.reading import read_rich_text
-from crag.asking.structured import JsonText, read_json, read_json_lines, to_markup, to_rows
+from crag.asking.structured import JsonText, has_names, read_json, read_json_lines, to_markup, to_rows
 from crag.asking.subtitles import is_subtitles, subtitle_lines
 from crag.asking.table_heads import Row
 from crag.asking.tables import table_pages
@@ -145,7 +145,7 @@ def _json_pages(text: str, kind: Kind) -> FileReply:
     rows = to_rows(json_text.value)
     if rows is None:
         return _one_page("", to_markup(json_text.value), json_text.note)
-    return _table(rows, json_text.note)
+    return _table(rows, json_text.note, has_names=has_names(json_text.value))
 
 
 def _read_json(text: str) -> JsonText:
@@ -176,10 +176,10 @@ def _mailbox(messages: Sequence[bytes]) -> FileReply:
     return FileReply(title="", pages=pages, note="; ".join(notes))
 
 
-def _table(rows: Sequence[Row], note: str = "") -> FileReply:
+def _table(rows: Sequence[Row], note: str = "", *, has_names: bool = False) -> FileReply:
     """The pages of a table; a short one is a page without a part."""
     pages = []
-    for page in table_pages(rows):
+    for page in table_pages(rows, has_names=has_names):
         part = "" if page.is_whole else row_part(page.first, page.last)
         pages.append(PageReply(html=page.html, part=part))
     return FileReply(title="", pages=pages, note=note)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
+from crag.asking.hyphens import HYPHENS, Hyphenation
+
 LEAST_WIDTH = 50
 """Characters: shorter lines are not wrapped, but addresses, verses or lists."""
 MOST_WIDTH = 120
@@ -15,6 +17,7 @@ LEAST_SMALL = 0.25
 """Of the lines that begin with a small letter: prose goes on with one, a log or a list hardly ever."""
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;|][\"'”’)\]]*$")
+_DIVIDES_WORD = re.compile(rf"\w[{HYPHENS}][ \t]*$", re.MULTILINE)
 _BEGINS_ITEM = re.compile(r"(?:[-–—*•+>|#]|\(?\d{1,3}[.)]|[a-z][.)])\s|[|>#]")
 
 
@@ -30,10 +33,12 @@ def join_wrapped_lines(text: str) -> list[str]:
         join_wrapped_lines("The first ship left the new harbour of Antwerp early in\nMay 1921 with grain.")
         # one line: "The first ship left the new harbour of Antwerp early in May 1921 with grain."
     """
+    # Most texts divide no word, and a dictionary of one takes longer than all else.
+    hyphenation = Hyphenation([text] if _DIVIDES_WORD.search(text) else [])
     paragraphs: list[str] = []
     for is_blank, lines in groupby(text.splitlines(), key=lambda line: not line.strip()):
         if not is_blank:
-            paragraphs += _join_block([line.strip() for line in lines])
+            paragraphs += _join_block([line.strip() for line in lines], hyphenation)
     return paragraphs
 
 
@@ -59,7 +64,7 @@ def join_flowed_lines(text: str, *, is_blank_lost: bool = False) -> list[str]:
     return paragraphs
 
 
-def _join_block(lines: Sequence[str]) -> list[str]:
+def _join_block(lines: Sequence[str], hyphenation: Hyphenation) -> list[str]:
     """The paragraphs of lines between two blank ones."""
     width = max(map(len, lines))
     if len(lines) == 1 or not LEAST_WIDTH <= width <= MOST_WIDTH or not _is_wrapped(lines, width):
@@ -69,7 +74,7 @@ def _join_block(lines: Sequence[str]) -> list[str]:
     for line, following in pairwise(lines):
         goes_on = _is_full(line, following, width) and not _ENDS_SENTENCE.search(line)
         if goes_on and not _BEGINS_ITEM.match(following):
-            joined[-1] = f"{joined[-1]} {following}"
+            joined[-1] = hyphenation.join(joined[-1], following)
         else:
             joined.append(following)
     return joined
@@ -84,5 +89,7 @@ def _is_wrapped(lines: Sequence[str], width: int) -> bool:
 
 
 def _is_full(line: str, following: str, width: int) -> bool:
-    """Whether the first word of the following line would have made this one longer than the longest."""
+    """Whether the first word of the following line would have made this one longer than the longest, or goes on it."""
+    if following[0].islower() and _DIVIDES_WORD.search(line):
+        return True
     return len(line) + 1 + len(following.split(maxsplit=1)[0]) > width

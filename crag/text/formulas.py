@@ -1,7 +1,7 @@
 """Formulas in MathML 3, of pages and documents, as they are typed on a line: ``x^2``, ``(a+b)/2``, ``√(2)``."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,6 +59,23 @@ def in_brackets(text: str) -> str:
     return text if not text or _ONE_TERM.fullmatch(text) else f"({text})"
 
 
+def side_by_side(parts: Iterable[tuple[str, bool]]) -> str:
+    """Parts of a formula in order, each with whether it is a fraction, which stays apart from what is beside it.
+
+    >>> side_by_side([("2", False), ("1/2", True), ("x", False)])
+    '2 1/2 x'
+    """
+    text = ""
+    follows_fraction = False
+    for part, is_fraction in parts:
+        is_apart = is_fraction or follows_fraction
+        if is_apart and text[-1:].isalnum() and part[:1].isalnum():
+            text += " "
+        text += part
+        follows_fraction = is_fraction
+    return text
+
+
 def _write(element: Element) -> str:
     """An element as its kind demands; one without a form of its own as what is in it."""
     if element.name in _UNREAD:
@@ -68,7 +85,21 @@ def _write(element: Element) -> str:
         return write(element)
     if element.name in _SIGNS:
         return _write_sign(element)
-    return " " if element.name == "mspace" else "".join(_parts(element))
+    return " " if element.name == "mspace" else _write_in_line(element)
+
+
+def _write_in_line(element: Element) -> str:
+    return side_by_side((_write(part), _is_fraction(part)) for part in _elements(element))
+
+
+def _is_fraction(element: Element) -> bool:
+    """Whether an element is a fraction, or a box round nothing but one."""
+    while element.name != "mfrac":
+        inner = list(_elements(element))
+        if len(inner) != 1:
+            return False
+        element = inner[0]
+    return True
 
 
 def _write_sign(element: Element) -> str:
@@ -155,7 +186,7 @@ def _write_below(element: Element) -> str:
 
 
 def _write_root(element: Element) -> str:
-    return f"√({''.join(_parts(element)).strip()})"
+    return f"√({_write_in_line(element).strip()})"
 
 
 def _write_root_of_degree(element: Element) -> str:

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-import regex
-
 from crag.settings import ChunkSettings, ParentChildChunks, WordChunks
+from crag.text.sentences import sentence_ends
 
 TokenOffsets = Callable[[str], list[tuple[int, int]]]
 """Gives the character span of each token of a text, in order; dense encoders have it as a method."""
@@ -80,37 +79,14 @@ def _split_parents(text: str, settings: ParentChildChunks) -> list[ParentSpan]:
 
 _WORD = re.compile(r"\S+")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
-_SENTENCE_END = regex.compile(
-    r"(?<=[.!?])"
-    r"[\"'”’»)\]]*"  # closing quotes and brackets belong to the sentence
-    r"\s+"
-    r"(?=[\"'“‘«¿¡(\[]*[\p{Lu}\p{Nd}])"  # no sentence begins with a lower-case letter, "Érik" with a capital one
-)
-_ABBREVIATION = regex.compile(
-    r"(?:^|[\s(])"  # a whole word, not the end of a longer one
-    r"(?:\p{Lu}"  # an initial
-    r"|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr"
-    r"|Inc|Ltd|Co|Corp"
-    r"|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)"
-    r"\.$"
-)
-_ABBREVIATION_CHARACTERS = 12
-"""How far before the end of a sentence an abbreviation can begin."""
 
 
 def split_sentences(text: str, span: Span) -> Iterator[Span]:
-    """The sentences of a span of English prose, blanks after them included.
-
-    Periods after common abbreviations and initials do not end a sentence.
-    """
+    """The sentences of a span of English prose, blanks after them included."""
     start = span.start
-    for end_mark in _SENTENCE_END.finditer(text, span.start, span.end):
-        window_start = max(start, end_mark.start() - _ABBREVIATION_CHARACTERS)
-        if _ABBREVIATION.search(text, window_start, end_mark.start()):
-            continue
-
-        yield Span(start, end_mark.end())
-        start = end_mark.end()
+    for end in sentence_ends(text, span.start, span.end):
+        yield Span(start, end)
+        start = end
 
     # What follows the last sentence end, such as a heading or a list item without a period.
     if start < span.end:

@@ -47,6 +47,11 @@ def said(text: str, source: str = WEB) -> Answer:
             "Spielberg dir",
         ),
         ("1975", ["The film of 1975."], "The film of 1975."),
+        (
+            "June 20",
+            ["It came on Fri. 20 June 1975 to Ft. Moe. It rained."],
+            "It came on Fri. 20 June 1975 to Ft. Moe.",
+        ),
         ("Steven Allan Spielberg", ["Allan was here."], None),
         ("yes", ["Spielberg directed it."], None),
     ],

@@ -236,6 +236,9 @@ WRAPPED = """The first ship left the new harbour of Brackwater early in
 May 1921 with grain for the mills of the north. It was led by
 Tomas Reuel, who had
 never sailed before."""
+DIVIDED = """The first ship left the old harbour of Brackwater in the spring of 1921, to the bene-
+fit of all mills of the north. It was led by Tomas Reuel, who was a well-
+known painter of ships, and who had never sailed before in all his life."""
 LOG = """2026-03-01 10:00:01 INFO lens grinder started in room B14 by Ines
 2026-03-01 10:00:02 INFO lens grinder stopped in room B14 by Ines
 2026-03-01 10:00:03 INFO lens grinder started in room B15 by Ines"""
@@ -245,6 +248,11 @@ LOG = """2026-03-01 10:00:01 INFO lens grinder started in room B14 by Ines
     ("text", "lines"),
     [
         pytest.param(WRAPPED, [WRAPPED.replace("\n", " ").replace("had never", "had\nnever")], id="prose"),
+        pytest.param(
+            DIVIDED,
+            [DIVIDED.replace("bene-\n", "bene").replace("well-\n", "well-")],
+            id="divided words",
+        ),
         pytest.param(LOG, LOG.splitlines(), id="log"),
         pytest.param("Ines Falkner\nroom B14\nphone 2207", ["Ines Falkner", "room B14", "phone 2207"], id="address"),
     ],

@@ -220,6 +220,12 @@ def test_an_equation_is_read_as_it_is_typed_on_a_line() -> None:
     assert lines_of(build_flat(flat)) == ["Here x=(a+b^2)/(√(2)) holds."]
 
 
+def test_a_fraction_stays_apart_from_the_number_before_it() -> None:
+    fraction = '<math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>1</mn><mn>2</mn></mfrac></math>'
+    body = paragraph(f"2{frame(OBJECT)} cups")
+    assert lines_of(build(body, parts={"Object 1/content.xml": fraction})) == ["2 1/2 cups"]
+
+
 def number(value: str) -> str:
     return cell(value, f'office:value-type="float" office:value="{value}"')
 

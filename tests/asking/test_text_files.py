@@ -149,6 +149,9 @@ def test_json_that_the_standard_does_not_have(text: str, lines: list[str]) -> No
             '[{"name": "Ida", "jobs": [{"job": "cook", "year": 1990}, {"job": "mate", "year": 1995}]}, {"name": "Bo"}]',
             ["name: Ida | jobs: job: cook, year: 1990; job: mate, year: 1995", "Bo"],
         ),
+        ('[{"name": "Ida", "of": "born in 1931"}, {"name": "Ole", "of": "5"}, {"name": "Bo", "of": "a cook"}]', [
+            "name: Ida | of: born in 1931", "name: Ole | of: 5", "name: Bo | of: a cook",
+        ]),
         ('{"name": "Ida", "moves": [[1, 2], [3]]}', ["name: Ida", "moves: 1, 2", "moves: 3"]),
         ('[{"name": "Ida", "moves": [[1, 2], [3]]}, {"name": "Ole", "moves": [7, 8]}]', [
             "name: Ida | moves: 1, 2; 3", "name: Ole | moves: 7, 8",
@@ -168,11 +171,39 @@ def test_json_that_the_standard_does_not_have(text: str, lines: list[str]) -> No
             "A sentence that is long enough to stand alone., b", "name: Ida",
         ]),
     ],
-    ids=["objects in an object", "lists in a list", "lists in a column", "lists as rows", "names apart", "pandas",
-         "columns", "lists of texts", "a list of both"],
+    ids=["objects in an object", "mixed values", "lists in a list", "lists in a column", "lists as rows",
+         "names apart", "pandas", "columns", "lists of texts", "a list of both"],
 )  # fmt: skip
 def test_no_value_of_json_is_lost_and_tables_of_any_form_are_tables(text: str, lines: list[str]) -> None:
     assert lines_of(text, Kind.JSON) == lines
+
+
+ARTICLE = (
+    '{"title": {"rendered": "Rope"}, "content": {"rendered": "<p>Not <del>9</del> 11 &euro;.</p>'
+    '<table><tr><th>Item<th>Price<tr><td>Rope<td>5</table>"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "lines"),
+    [
+        (
+            ARTICLE,
+            Kind.JSON,
+            ["title, rendered: Rope", "content, rendered: Not 11 €.", "content, rendered: Item: Rope | Price: 5"],
+        ),
+        ('[{"name": "Ida", "of": "A <b>cook</b>.<br>Born 1931."}, {"name": "a < b", "of": "<x>"}]', Kind.JSON, [
+            "name: Ida | of: A cook. Born 1931.", "name: a < b | of: <x>",
+        ]),
+        ("<a><name>Moe</name><of><![CDATA[Height <b>5</b> m]]></of></a>", Kind.XML, ["name: Moe", "of: Height 5 m"]),
+        ('{"old": "<p style=display:none>Hidden</p>", "new": "Seen", "code": "<div>x</div>"}', Kind.JSON, [
+            "new: Seen", "code: <div>x</div>",
+        ]),
+    ],
+    ids=["the text of an article", "in a table", "in XML", "what hides itself only"],
+)  # fmt: skip
+def test_values_that_are_markup_are_read_as_a_reader_sees_them(text: str, kind: Kind, lines: list[str]) -> None:
+    assert lines_of(text, kind) == lines
 
 
 def test_a_notebook_is_read_as_it_is_shown() -> None:

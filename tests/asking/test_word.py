@@ -251,6 +251,7 @@ def form(name: str, **arguments: str) -> str:
     ("equation", "text"),
     [
         (form("f", num=math("1"), den=math("2")), "1/2"),
+        (math("2") + form("f", num=math("1"), den=math("2")) + math("x"), "2 1/2 x"),
         (form("f", num=math("a+b"), den=math("2.5")), "(a+b)/2.5"),
         (form("f", fPr='<m:type m:val="noBar"/>', num=math("n"), den=math("k")), "binom(n, k)"),
         (form("sSup", e=math("x"), sup=math("2")) + math("+1"), "x^2+1"),
@@ -273,6 +274,17 @@ def test_equations_are_read_as_typed_on_a_line(equation: str, text: str) -> None
     body = paragraph(run("so "), f"<m:oMath>{equation}</m:oMath>", run(" holds"))
     assert lines_of(build(body)) == [f"so {text} holds"]
     assert lines_of(build(paragraph(f"<m:oMathPara><m:oMath>{equation}</m:oMath></m:oMathPara>"))) == [text]
+
+
+def test_a_fraction_stays_apart_from_the_number_before_it() -> None:
+    fraction = f"<m:oMath>{form('f', num=math('1'), den=math('2'))}</m:oMath>"
+    assert lines_of(build(paragraph(run("2"), fraction, run(" cups")))) == ["2 1/2 cups"]
+
+
+def test_a_fraction_of_a_field_is_read() -> None:
+    field = f"{BEGIN}<w:r><w:instrText>EQ \\f(1</w:instrText><w:instrText>,b+2)</w:instrText></w:r>{END}"
+    other = f"{BEGIN}<w:r><w:instrText>EQ \\r(3,8)</w:instrText></w:r>{END}"
+    assert lines_of(build(paragraph(run("2"), field, run(" cups"), other))) == ["2 1/(b+2) cups"]
 
 
 def test_equations_on_lines_of_their_own_stay_apart() -> None:

@@ -58,6 +58,13 @@ def test_word_windows_hold_the_asked_number_of_words_and_share_the_overlap(text:
             "It cost $3.5 million in the U.S. Army. Then?  Yes",
             ["It cost $3.5 million in the U.S. Army.", "Then?", "Yes"],
         ),
+        (
+            "On Jan. 5, 1999 Gen. Lee saw Mt. Moe (est. 1931, p. 12) at No. 7. It rained.",
+            ["On Jan. 5, 1999 Gen. Lee saw Mt. Moe (est. 1931, p. 12) at No. 7.", "It rained."],
+        ),
+        ("It began in Oct. The cat sat. 4 left.", ["It began in Oct.", "The cat sat.", "4 left."]),
+        ("It rained. Dr. Moe left. No. 5 stayed.", ["It rained.", "Dr. Moe left.", "No. 5 stayed."]),
+        ('It rained. "yes" was said. (In May.) So be it.', ["It rained.", '"yes" was said.', "(In May.)", "So be it."]),
         ('He said "stop." Then 4 left.', ['He said "stop."', "Then 4 left."]),
         ("version 2.0 is out. see below", ["version 2.0 is out. see below"]),
     ],

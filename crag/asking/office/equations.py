@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from crag.text.formulas import in_brackets
+from crag.text.formulas import in_brackets, side_by_side
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -17,7 +17,7 @@ def equation_text(equation: "Element") -> str:
 
 
 def _write_children(parent: "Element") -> str:
-    return "".join(_write(child) for child in parent)
+    return side_by_side((_write(child), child.tag == f"{MATH}f") for child in parent)
 
 
 def _write(element: "Element") -> str:

@@ -14,6 +14,7 @@ from crag.asking.office.word_numbers import write_numbers
 from crag.asking.office.word_objects import WordObjects
 from crag.asking.office.word_styles import VALUE, WORD, WordStyles
 from crag.asking.office.word_tables import simplify_tables
+from crag.text.formulas import in_brackets
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -43,6 +44,7 @@ _UNREAD = [
     *("moveFromRangeStart", "moveFromRangeEnd", "moveToRangeStart", "moveToRangeEnd"),
 ]
 """`rt` is the reading above a word. Places stand between rows and paragraphs that are to be merged."""
+_FRACTION_OF_FIELD = re.compile(r"EQ\s{1,9}\\f\s?\(([^,;()\\]{1,40})[,;]([^,;()\\]{1,40})\)", re.IGNORECASE)
 _NOTE_REFERENCES = (f"{WORD}footnoteReference", f"{WORD}endnoteReference")
 _SYMBOL_FONTS = frozenset({"Symbol", "Webdings", "Wingdings", "Wingdings 2", "Wingdings 3"})
 """mammoth knows their characters."""
@@ -71,6 +73,7 @@ def simplify_part(
     _join_initials(root)
     _drop_deleted_text(root)
     _choose_alternatives(root)
+    _show_fractions_of_fields(root)
     _drop_field_instructions(root)
     if objects is not None:
         objects.mark(root)
@@ -143,6 +146,26 @@ def _choose_alternatives(root: "Element") -> None:
                 alternatives.remove(form)
     forms = [_ALTERNATIVES + name for name in ("AlternateContent", "Choice", "Fallback")]
     etree.strip_tags(root, *forms)
+
+
+def _show_fractions_of_fields(root: "Element") -> None:
+    r"""Write the fractions of fields such as ``EQ \f(1,2)``, which Word draws and keeps no text of."""
+    from lxml import etree
+
+    fields: list[tuple[Element, list[str]]] = []  # of each open field its beginning and instruction
+    for piece in list(root.iter(f"{WORD}fldChar", f"{WORD}instrText")):
+        place = piece.get(f"{WORD}fldCharType")
+        if place == "begin":
+            fields.append((piece, []))
+        elif place is None and fields:
+            fields[-1][1].append(piece.text or "")
+        elif place == "end" and fields:
+            beginning, instruction = fields.pop()
+            fraction = _FRACTION_OF_FIELD.fullmatch("".join(instruction).strip())
+            run, first_run = piece.getparent(), beginning.getparent()
+            if fraction and run is not None and first_run is not None:
+                upper, lower = (in_brackets(part.strip()) for part in fraction.groups())
+                etree.SubElement(run, f"{WORD}t").text = " " * _follows_digit(first_run) + f"{upper}/{lower}"
 
 
 def _drop_field_instructions(root: "Element") -> None:
@@ -241,11 +264,19 @@ def _show_equations(root: "Element") -> None:
         parent = equation.getparent()
         has_line = parent is not None and parent.tag == f"{MATH}oMathPara"
         text = equation_text(equation)
+        if text[:1].isdigit() and _follows_digit(equation):
+            text = f" {text}"
         equation.clear(keep_tail=True)
         equation.tag = f"{WORD}r"
         for tag in ("br", "t", "br") if has_line else ("t",):
             etree.SubElement(equation, WORD + tag).text = text if tag == "t" else None
     etree.strip_tags(root, f"{MATH}oMathPara")
+
+
+def _follows_digit(equation: "Element") -> bool:
+    """Whether a number stands directly before an equation, or a field with one: it is 2 1/2, not 21/2."""
+    before = equation.getprevious()
+    return before is not None and "".join(before.itertext())[-1:].isdigit()
 
 
 def _simplify_characters(root: "Element") -> None:

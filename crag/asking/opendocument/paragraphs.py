@@ -129,7 +129,9 @@ class ParagraphReader:
         if equation is None:
             self._shapes.append(shape)
         else:
-            self._runs.append(_Run(equation, look))
+            # 2 before 1/2 is 2 1/2, not 21/2.
+            is_apart = equation[:1].isdigit() and bool(self._runs) and self._runs[-1].text[-1:].isdigit()
+            self._runs.append(_Run(" " * is_apart + equation, look))
 
     def _add(self, text: str | None, look: Look) -> None:
         """Text of the XML."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from crag.asking.pdf.hyphens import HYPHENS, Hyphenation
+from crag.asking.hyphens import HYPHENS, Hyphenation
 from crag.asking.pdf.lines import Line
 
 WIDER_GAP = 1.45

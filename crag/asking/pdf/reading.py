@@ -11,7 +11,7 @@ from typing import TypedDict
 import pypdfium2
 from pypdfium2 import raw
 
-from crag.asking.pdf.hyphens import Hyphenation
+from crag.asking.hyphens import Hyphenation
 from crag.asking.pdf.lines import Line, read_lines
 from crag.asking.pdf.paragraphs import build_paragraphs, join_pages
 from crag.asking.pdf.running_heads import drop_running_heads

@@ -12,18 +12,21 @@ from crag.web.extract.declarations import Declarations
 # Patterns of declarations that are joined by semicolons.
 _HIDING = re.compile(
     r"(?:^|;)(?:display:none|content-visibility:hidden"
-    # moved off the screen, by -999 or at least four digits; not top:-99px
-    r"|(?:left|right|top|bottom|margin-left|margin-top):-(?:9{3}|\d{4})"
+    # moved off the screen, by -999, at least four digits, or its width; not top:-99px
+    r"|(?:left|right|top|bottom|margin-left|margin-top):-(?:9{3}|\d{4}|\d{3}v[wh])"
+    r"|translate:-(?:9{3}|\d{4})|transform:[^;]*translate(?:3d|[xy])?\((?:0(?:px)?,)?-(?:9{3}|\d{4})"
     # zero in any unit, or nearly, such as 0.01; not 0.5
     r"|(?:opacity|scale|zoom):[0.]+(?:[a-z%]*|0\d+)(?:;|$)"
     r"|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
     # clipped to nothing or one pixel
-    r"|clip:rect\([01a-z,]*\)|clip-path:(?:inset\((?:50|100)%|circle\(0)"
+    r"|clip:rect\([01a-z,]*\)|clip-path:(?:inset\((?:50|100)%|circle\(0|polygon\((?:0(?:px|%)?,?)+\))"
+    # made clear
+    r"|filter:[^;]*opacity\([0.]+%?\)"
     # struck out: shown, but as no longer true
     r"|text-decoration:[^;]*line-through)"
 )
 _SIZE_OF_NOTHING = re.compile(r"(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|$)")
-_ANIMATED = frozenset(["opacity", "visibility", "transform", "scale", "clip-path"])
+_ANIMATED = frozenset(["opacity", "visibility", "transform", "scale", "translate", "filter", "clip-path"])
 """Where an element begins with no opacity and an animation, it fades in."""
 
 _INHERITED = frozenset(["inherit", "unset"])
@@ -33,12 +36,18 @@ _RELATIVE_SIZE = re.compile(r"\d{0,6}\.?\d{1,6}(?:em|ex|ch|%)|smaller|larger")
 """Of letters: a share of nothing is nothing."""
 _SIZE_OF_NO_LETTERS = re.compile(
     r"[0.]+(?:[a-z%]*|0\d+)"  # zero in any unit, or nearly, such as 0.01; not 0.5
-    r"|1(?:\.\d+)?p[xt]"  # one pixel or point; not 10px
+    r"|[01]?(?:\.\d+)?p[xt]"  # one pixel or point, or a part of one; not 10px
 )
 _FONT_OF_NO_LETTERS = re.compile(r"(?:^|[^\d.])0(?:px|pt|em)?[/\"'a-z]")
 """A size of zero in the shorthand, such as 0/0 a; not 10px."""
-_NO_COLOUR_AT_ALL = re.compile(r"transparent|rgba\([\d,]*,[0.]+\)")
+_NO_COLOUR_AT_ALL = re.compile(
+    r"transparent|#(?:[0-9a-f]{3}0|[0-9a-f]{6}00)(?![0-9a-f])"
+    r"|(?:rgb|hsl)a\((?:[^(),]*,){3}[0.]+%?\)|[a-z]{3,9}\([^()/]*/[0.]+%?\)"  # rgba(0,0,0,0), rgb(0 0 0 / 0)
+)
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}|rgba?\([\d,.%]+\)|[a-z]+")
+_RED_GREEN_BLUE = re.compile(r"#[0-9a-f]{6}")
+_SAME_CHANNEL = 8
+"""Of 255; the lightest grey that pages write in, #ddd, is 34 from white."""
 _NO_COLOUR = frozenset(["inherit", "initial", "unset", "currentcolor"])
 _COLOUR_NAMES = {"white": "#ffffff", "black": "#000000"}
 WHITE = _COLOUR_NAMES["white"]
@@ -86,12 +95,25 @@ def find_unseen(declarations: Declarations, page_background: str | None = None) 
     elif size not in _INHERITED and not _RELATIVE_SIZE.fullmatch(size):
         unseen["font-size"] = False
 
-    colour = _read_colour(declarations.get("color"))
+    # The letters of headings may be filled with another colour.
+    written = declarations.get("-webkit-text-fill-color") or declarations.get("color", "")
+    colour = _read_colour(written)
     if colour is not None:
         background = _read_colour(declarations.get("background")) or page_background
-        is_clear = _NO_COLOUR_AT_ALL.match(declarations["color"]) is not None and not _shows_background(declarations)
-        unseen["color"] = is_clear or colour == background
+        is_clear = _NO_COLOUR_AT_ALL.match(written) is not None and not _shows_background(declarations)
+        has_shadow = declarations.get("text-shadow", "none") != "none"
+        unseen["color"] = is_clear or (not has_shadow and background is not None and _look_alike(colour, background))
     return unseen
+
+
+def _look_alike(colour: str, other: str) -> bool:
+    """Whether nobody can tell two colours apart, such as ``#fefefe`` and ``#ffffff``."""
+    if colour == other:
+        return True
+    if not (_RED_GREEN_BLUE.fullmatch(colour) and _RED_GREEN_BLUE.fullmatch(other)):
+        return False
+    channels = (1, 3, 5)
+    return all(abs(int(colour[at : at + 2], 16) - int(other[at : at + 2], 16)) <= _SAME_CHANNEL for at in channels)
 
 
 def _shows_background(declarations: Declarations) -> bool:

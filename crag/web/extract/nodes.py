@@ -3,6 +3,7 @@
 Both parsers are turned into this tree, so one walk reads the pages of both (`crag.web.extract.writer`).
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -54,10 +55,21 @@ _TEXT_FIELDS = frozenset(
     ["", "text", "number", "date", "time", "datetime-local", "month", "week", "tel", "url", "email"]
 )
 """Types of `<input>` whose value is written on the page."""
+_TICKED_FIELDS = frozenset(["checkbox", "radio"])
 _FORMULA_BOXES = frozenset(["katex", "MathJax", "mwe-math-element"])
 """Classes of KaTeX, MathJax and MediaWiki, which write a formula in signs or as a picture, and in MathML."""
 _FORMULA_FOR_SCREEN_READERS = frozenset(["katex-mathml", "MJX_Assistive_MathML", "mwe-math-mathml-a11y"])
 """Classes of the MathML in these."""
+
+_RATING = re.compile(
+    r"""
+    (?: rat (?: ed | ing :? ) \s )?
+    \d{1,3} (?: [.,]\d{1,2} )?
+    (?: \s out \s of \s \d{1,3} (?: \s stars? )? | \s? (?: / | of ) \s? \d{1,3} \s (?: stars? | points | bubbles ) )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The words for a picture of a rating: ``3.5/5 stars``."""
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -73,7 +85,8 @@ class Element:
     Attributes:
         name: Of the tag, or of the role that it has.
         letters: Its characters without the blanks round texts; `link_letters` those inside of its `link_count` links.
-        holds_table: A table is inside of it; `holds_header_cell` a header cell; `holds_formula` a formula.
+        holds_table: A table is inside of it; `holds_header_cell` a header cell; `holds_formula` a formula;
+            `holds_picture` a picture.
         holds_content: The page's main heading, `main` or an article is inside of it.
         is_boilerplate: It is the outermost element of a part that is not content (`crag.web.extract.boilerplate`).
         style: What its styles mean for its words.
@@ -85,6 +98,7 @@ class Element:
         "holds_content",
         "holds_formula",
         "holds_header_cell",
+        "holds_picture",
         "holds_table",
         "is_boilerplate",
         "letters",
@@ -104,6 +118,7 @@ class Element:
         self.holds_content = False
         self.holds_formula = False
         self.holds_header_cell = False
+        self.holds_picture = False
         self.holds_table = False
         self.is_boilerplate = False
         self.style = PLAIN
@@ -222,12 +237,22 @@ def _add_element(parent: Element, element: Element, counters: Counters, depth: i
         _add_generated(element, style.before, counters, depth)
     if element.name == "input":
         _add_text(element, _typed_text(element))
+    elif element.name == "img" or element.get("role") == "img":
+        _add_text(element, _read_rating(element))
 
 
 def _typed_text(field: Element) -> str:
-    """What is written in a field of a form; a button is none."""
+    """What is written in a field of a form, or the mark in a box that is ticked; a button is none."""
     kind = field.get("type").lower()
+    if kind in _TICKED_FIELDS:
+        return "☒" if "checked" in field.attributes else ""
     return field.get("value") if kind in _TEXT_FIELDS else ""
+
+
+def _read_rating(picture: Element) -> str:
+    """The rating that stars show; "" for any other picture. Its words could say what no reader sees."""
+    words = picture.get("aria-label") or picture.get("alt")
+    return words if _RATING.fullmatch(words) else ""
 
 
 def _name_by_role(element: Element) -> str:
@@ -301,6 +326,7 @@ def _close_element(open_elements: list[_OpenElement[ParsedNode]], counters: Coun
     parent.link_letters += element.link_letters
     parent.link_count += element.link_count
     parent.holds_formula = parent.holds_formula or element.holds_formula or element.name == "math"
+    parent.holds_picture = parent.holds_picture or element.holds_picture or element.name == "img"
     parent.holds_table = parent.holds_table or element.holds_table or element.name == "table"
     parent.holds_content = parent.holds_content or element.holds_content or element.name in CONTENT_ELEMENTS
     parent.holds_header_cell = parent.holds_header_cell or element.holds_header_cell or element.name == "th"

@@ -6,6 +6,7 @@ from crag.core.text import encodable
 from crag.web.extract.boilerplate import mark_boilerplate
 from crag.web.extract.clean import clean_lines, neutralise, tidy
 from crag.web.extract.limits import MAX_BYTES, MAX_DEPTH, cut_bytes, flatten
+from crag.web.extract.noscript import drop_noscript_of_head
 from crag.web.extract.parse import parse_with_beautifulsoup, parse_with_lexbor
 from crag.web.extract.shadow import open_shadow_trees
 from crag.web.extract.writer import MAX_TEXT_CHARACTERS, write_text
@@ -32,7 +33,8 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
 
     # 1. Bound what the parsers read. Cleaning the text later takes a hundredth of the time of cleaning the markup.
     html = encodable(html[: 8 * MAX_BYTES]).replace("\x00", "")
-    html = open_shadow_trees(xhtml_as_html(cut_bytes(html, MAX_BYTES)))
+    html = xhtml_as_html(cut_bytes(html, MAX_BYTES))
+    html = open_shadow_trees(drop_noscript_of_head(html))
 
     # 2. Read the text.
     if settings.method == "beautifulsoup":

@@ -46,8 +46,11 @@ _SIGNED = re.compile(r"[-+−–]\s?\w{1,20}(?:[./]\w{1,20})?|\d{1,3}[-+−–]"
 """An exponent such as −3, or the charge of an ion."""
 _SYMBOLS = re.compile(r"[*†‡§¶#]+")
 _COMPASS_OR_SCALE = re.compile(r"\s?[CFNSEW]\b")
-_CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z])")
-_WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3}){1,2})\.?\Z")
+_DEGREE = re.compile("[o°∘◦○˚]")
+"""Signs that are raised in place of that of a degree."""
+_CHEMICAL_SYMBOL = re.compile(r"[A-Z][a-z]?(?![a-z]|\s[A-Z][a-z])")
+"""Not the first name of a player, who has the number of a seed."""
+_WHOLE_PRICE = re.compile(rf"[$€£]{RAISED[1]}?\s?(?:\d{{1,6}}|\d{{1,3}}(?:,\d{{3}}){{1,2}})\.?\Z")
 _PRICE_SIGN = re.compile(r"\s?(?:€|zł|Kč|(?:kr|EUR|USD|GBP)\b)")
 """Behind a price."""
 _BELOW_BAR = re.compile(r"[/⁄]\s?(\d{1,4})(?!\d)")
@@ -65,14 +68,17 @@ _MEASURE = re.compile(
 """What people count in halves and quarters."""
 _HOUR = re.compile(r"(?<![\d.,:$€£])(?:1?\d|2[0-4])\Z")
 _MINUTES = re.compile(r"[0-5]\d")
-_CLOCK_AFTER = re.compile(r"\s?(?:[ap]\.?\s?m\b|uhr\b|hrs?\b|o[’']clock)", re.IGNORECASE)
+_BEFORE_HUNDREDTHS = re.compile(r"\d:[0-5]\d[.,]\Z")
+_DECIMALS = re.compile(r"0\d{1,2}")
+"""No footnote has such a number."""
+_CLOCK_AFTER = re.compile(r"\s?(?:[ap]\.?\s?m\b|h\b|uhr\b|hrs?\b|o[’']clock)", re.IGNORECASE)
 _SHORT_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}[.,]?\Z")
 _ROMAN_NUMBER = re.compile(r"(?<![^\W_])[IVXLCDM]{1,8}\Z")
 _NUMERO = re.compile(r"(?<![^\W_])n\Z", re.IGNORECASE)
 """Of ``No 5``, whose o is raised."""
 _CLOCK_UNIT = re.compile(r"[dhms]")
 _UNIT_BEFORE = re.compile(r"\d[\ue0f1]?[dhm][\ue0f2]?\s?\d{1,2}(?:\.\d{1,6})?\Z")
-_UNIT_AFTER = re.compile(r"\s?\d{1,2}(?:\.\d{1,6})?\s?[hms]\b")
+_UNIT_AFTER = re.compile(r"\s?\d{1,2}(?:\.\d{1,6})?\s?[hms](?![a-z])")
 """The number and unit before or after one of a clock or of a right ascension: ``4h 1m 15.2s``."""
 
 # --- what an exponent stands on: patterns that end at it --------------------------------------------------------------
@@ -216,19 +222,38 @@ def _as_start_of_word(script: _Script) -> str | None:
 
 
 def _as_number(script: _Script) -> str | None:
-    """The numerator of a fraction, the cents of a price, the minutes of a time, a degree."""
+    """The numerator of a fraction, decimals, the cents of a price, the minutes of a time, a degree."""
     text, before, after, _ = script
     if _is_fraction(script):
         return f" {text}" if script.follows_digit else text
     if _MINUTES.fullmatch(text) and _HOUR.search(before) and _CLOCK_AFTER.match(after):
         return f":{text}"
-    if text.isdigit() and len(text) == 2 and _WHOLE_PRICE.search(before):
-        return text if before.endswith(".") else f".{text}"
-    if text.isdigit() and len(text) == 2 and _PRICE_SIGN.match(after) and _SHORT_NUMBER.search(before):
+    if _is_decimals(script):
+        return text
+    if _is_cents(script):
         return text if before[-1] in ".," else f".{text}"
-    if text in ("o", "0", "°", "º") and script.follows_digit and _COMPASS_OR_SCALE.match(after):
+    if script.follows_digit and (_DEGREE.fullmatch(text) or (text in ("0", "º") and _COMPASS_OR_SCALE.match(after))):
         return "°"
     return None
+
+
+def _is_decimals(script: _Script) -> bool:
+    """Whether digits behind a point are decimals of a number: ``1:52.03``. The mark of a footnote ends a sentence."""
+    text, before, after, _ = script
+    if _DECIMALS.fullmatch(text):
+        return before[-1:] in (".", ",") and before[-2:-1].isdigit()
+    goes_on = after.lstrip()[:1].islower()
+    return text.isdigit() and goes_on and _BEFORE_HUNDREDTHS.search(before) is not None
+
+
+def _is_cents(script: _Script) -> bool:
+    """Whether two digits are the cents of a price, whose sign stands before or after it."""
+    text, before, after, _ = script
+    if not text.isdigit() or len(text) != 2:
+        return False
+    if _WHOLE_PRICE.search(before):
+        return True
+    return _PRICE_SIGN.match(after) is not None and _SHORT_NUMBER.search(before) is not None
 
 
 def _is_fraction(script: _Script) -> bool:

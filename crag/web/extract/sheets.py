@@ -41,8 +41,11 @@ _READ_DECLARATION = re.compile(
       | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
       | font \s* : [^;]{0,99} \b 0
       | (?:max-)? (?:height|width) \s* : \s* [01] (?:px)? \s* (?: [;!}] | \Z )
-      | (?:-webkit-)? transform \s* : [^;]{0,200} scale
-      | color \s* : \s* (?: transparent | rgba )
+      | (?:-webkit-)? transform \s* : [^;]{0,200} (?: scale | translate )
+      | translate \s* : \s* -
+      | filter \s* : [^;]{0,200} opacity
+      | (?:-webkit-text-fill-)? color \s* : \s* (?: transparent | (?:rgb|hsl)a | [a-z]{3,9} \( [^();]{0,99} /
+                                               | \# [0-9a-f]{3} (?: [0-9a-f]{3} 0 )? 0 (?! [0-9a-f] ) )
       | white-space \s* : \s* (?: pre | break | normal ) )
     """,
     re.VERBOSE,

@@ -90,11 +90,13 @@ _MISSING = "\x00"
 
 _UNSEEN_CLASS = re.compile(
     r"(?<![\w-])(?:sr[-_]?only|(?:a-)?off-?screen|element-invisible|screen[-_]?reader[-_]?(?:text|only))(?![\w-])"
+    # what MediaWiki sorts a table by, before what is shown
+    r"|(?<![\w-])sort-?key(?![\w-])"
     # also is-visually-hidden, ArticleVisuallyHidden and the like
     r"|(?<!not-)(?:visually[-_]?hidden)(?![\w-])",
     re.IGNORECASE,
 )
-"""Classes made for screen readers."""
+"""Classes made for screen readers and for programs."""
 _OF_NAME = {
     "sup": "vertical-align: super; font-size: smaller",
     "sub": "vertical-align: sub; font-size: smaller",

@@ -227,6 +227,71 @@ def _is_bold(element: Element) -> bool:
     return has_text
 
 
+# --- pictures in the place of words -----------------------------------------------------------------------------------
+
+_MAX_PICTURE_CHARACTERS = 60
+_SHORT_WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’-]){0,39}")
+_FEW_PIXELS = re.compile(r"(?:[1-9]|[12]\d|30)(?:px)?")
+_SAYS_NOTHING = re.compile(
+    r"""
+    \. [a-z]{3,4} \Z                # the name of a file
+    | \b (?: icon | logo ) \b       # an ornament
+    | \A (?: click | close | edit | enlarge | expand | open | play | share | show | sort | view ) \b    # a button
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""In the words for a picture that is no value."""
+
+
+def read_pictures(rows: Sequence[GridRow]) -> None:
+    """Give the words for its pictures to a cell that holds nothing else, in a table of data or one with headers.
+
+    Such a picture is a value: a medal, a flag in a column of countries, a tick. One alone in its row adorns the table.
+    """
+    has_headers = any(cell.is_header for row in rows for cell in row.distinct_cells())
+    if not has_headers and not is_data_table(rows):
+        return
+    for row in rows:
+        cells = row.distinct_cells()
+        for cell in cells:
+            if len(cells) > 1 and not cell.text and not row.is_layout and cell.row == row.index:
+                cell.text = _words_for_pictures(cell.element)
+
+
+def small_pictures(cell: Element) -> dict[Element, str]:
+    """The words for the small pictures of a cell that holds text, if they say more than it: a flag, an arrow, a card.
+
+    Such a picture is a value beside another one, as ``Decrease`` before 112.
+    """
+    pictures: dict[Element, str] = {}
+    if not cell.holds_picture or cell.holds_table or cell.letters == 0:
+        return pictures
+    text = ""
+    for picture in cell.descendants():
+        words = picture.get("alt").strip()
+        if picture.name != "img" or picture.letters > 0 or not _is_small(picture) or not _SHORT_WORDS.fullmatch(words):
+            continue
+        text = text or " ".join(cell.texts()).lower()
+        if words.lower() not in text and not _SAYS_NOTHING.search(words):
+            pictures[picture] = words
+    return pictures
+
+
+def _is_small(picture: Element) -> bool:
+    """Whether a picture has the height of a line, as its attributes say."""
+    return any(_FEW_PIXELS.fullmatch(picture.get(side)) for side in ("width", "height"))
+
+
+def _words_for_pictures(element: Element) -> str:
+    """The words for all pictures in an element; "" if some say nothing or they are many."""
+    if element.holds_table or not element.holds_picture:
+        return ""
+    words = [" ".join(part.get("alt").split()) for part in element.descendants() if part.name == "img"]
+    text = " ".join(filter(None, words))
+    is_value = len(text) <= _MAX_PICTURE_CHARACTERS and not any(map(_SAYS_NOTHING.search, words))
+    return text if is_value else ""
+
+
 # --- signs in cells of their own --------------------------------------------------------------------------------------
 
 _SIGN_BEFORE = re.compile(r"\(?(?:[A-Z]{1,3})?[$€£¥₹]\(?|\(")

@@ -1,7 +1,7 @@
 """The walk over a page's tree that writes its text: one block a line, a table's row as a line."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crag.text.formulas import formula_text
 from crag.web.extract.list_numbers import item_numbers
@@ -18,6 +18,8 @@ from crag.web.extract.tables import (
     labelled_rows,
     misplaced,
     plain_rows,
+    read_pictures,
+    small_pictures,
 )
 
 MAX_TEXT_CHARACTERS = 300_000
@@ -51,10 +53,16 @@ _NEVER_IN_LINE = frozenset(["table", "ul", "ol", "dl", "li", "pre"])
 _MAX_LINE_CHARACTERS = 80
 """Of boxes that stand side by side: more are columns, which are read one after the other."""
 
+_NUMERATOR = re.compile(r"(?<![\w-])num(?:erator)?(?![\w-])")
 _DENOMINATOR = re.compile(r"(?<![\w-])den(?:om(?:inator)?)?(?![\w-])")
-"""Class of the lower number of a fraction."""
+"""Classes of the two numbers of a fraction."""
 _BAR_WITHIN = 4
 """Pieces: what stands between the numbers of a fraction is for screen readers."""
+
+_CENTS = re.compile(r"(?<![a-z])(?:cents?|decimals?|fraction)(?![a-z])", re.IGNORECASE)
+"""Class of the smaller digits of a price, before which a page writes no point."""
+_WHOLE_NUMBER = re.compile(r"(?<![\d.,])(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)\Z")
+_WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3})+)\Z")
 
 _FOOTNOTE_MARK = re.compile(r"\[?\s?(?:\d{1,3}|[a-z])\s?\]?|[*†‡§¶]")
 
@@ -141,6 +149,11 @@ def _write_edges(edges: re.Match[str]) -> str:
     return " " if is_apart and not is_joined else ""
 
 
+def _is_box(element: Element) -> bool:
+    """Whether an element stands apart by itself, without any style."""
+    return element.name in _BOXES or "-" in element.name or element.get("role") == "img"
+
+
 def _is_line(row: Element) -> bool:
     """Whether boxes side by side are short and hold no blocks, such as teams and their goals."""
     if row.letters > _MAX_LINE_CHARACTERS:
@@ -151,6 +164,17 @@ def _is_line(row: Element) -> bool:
     return True
 
 
+def _read_stacked(element: Element) -> str:
+    """A fraction whose two numbers, one above the other, are all that an element holds; "" for any other element."""
+    parts = [part for part in element.elements() if part.letters]
+    if len(parts) != 2 or element.letters != sum(part.letters for part in parts):
+        return ""
+    upper, lower = parts
+    if not (_NUMERATOR.search(upper.get("class")) and _DENOMINATOR.search(lower.get("class"))):
+        return ""
+    return "/".join("".join(part.texts()).strip(f"{GAP} \n") for part in parts)
+
+
 class _Writer:
     """Writes elements one after the other, as pieces of text."""
 
@@ -159,6 +183,8 @@ class _Writer:
         self._labelled_tables = labelled_tables
         self._with_boilerplate = with_boilerplate
         self._in_cell = in_cell
+        self._pictures: Mapping[Element, str] = {}
+        """The words for small pictures of a cell."""
         self._item_numbers: dict[Element, str] = {}
         """Of the items of the lists that are open."""
         self._characters = _INPUT_CHARACTERS
@@ -240,10 +266,17 @@ class _Writer:
 
     def _write_inline(self, element: Element) -> None:
         """Write an element of the line, which its style may take out of it."""
+        fraction = _read_stacked(element)
+        if fraction:
+            self.pieces.append(f"{GAP}{fraction}{GAP}")
+            return
+
         style = element.style
         classes = element.get("class")
         if "den" in classes and _DENOMINATOR.search(classes):
             self._write_bar()
+        elif element.name == "small" or _CENTS.search(classes):
+            self._write_point(element)
         write = _INLINE.get(element.name, _Writer.write_children)
         edge = ""
         if style.flow is Flow.OWN_LINES:
@@ -252,7 +285,7 @@ class _Writer:
             write = _Writer._write_raised
         elif style.script is Script.LOWERED:
             write = _Writer._write_lowered
-        elif style.flow in (Flow.APART, Flow.BOX) or element.name in _BOXES or "-" in element.name:
+        elif style.flow in (Flow.APART, Flow.BOX) or _is_box(element):
             edge = _JOINT
 
         start = len(self.pieces)
@@ -269,6 +302,16 @@ class _Writer:
         before = "".join(self.pieces[-_BAR_WITHIN:]).rstrip(f" {GAP}")
         if before[-1:].isdigit():
             self.pieces.append("/")
+
+    def _write_point(self, element: Element) -> None:
+        """Write the point of a price before two smaller digits that stand directly behind its whole number."""
+        digits = "".join(element.texts())
+        if len(digits) != 2 or not digits.isdigit():
+            return
+        before = "".join(self.pieces[-_BAR_WITHIN:])
+        is_price = _WHOLE_PRICE if element.name == "small" else _WHOLE_NUMBER
+        if is_price.search(before):
+            self.pieces.append(".")
 
     # --- marks in the line --------------------------------------------------------------------------------------------
 
@@ -327,8 +370,16 @@ class _Writer:
                 pieces.append(self._text_without(child, names))
         return "".join(pieces)
 
+    def _write_picture(self, element: Element) -> None:
+        """Write the rating that a picture shows, or the words for a small one beside the text of a cell."""
+        self.write_children(element)
+        words = self._pictures.get(element)
+        if words:
+            self.pieces.append(f"({words})")
+
     def _write_formula(self, element: Element) -> None:
-        self.pieces.append(formula_text(element).translate(self._characters))
+        # 2 before 1/2 is 2 1/2, not 21/2.
+        self.pieces.append(f"{GAP}{formula_text(element).translate(self._characters)}{GAP}")
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
@@ -345,6 +396,7 @@ class _Writer:
 
         rows = form_table(table)
         self._read_cells(rows)
+        read_pictures(rows)
         join_signs(rows)
         find_bold_headers(rows)
         is_data = table.get("role") not in ("presentation", "none") and is_data_table(rows)
@@ -378,6 +430,7 @@ class _Writer:
         if cell.element.is_boilerplate and not self._with_boilerplate:
             return ""
         writer = _Writer(self._labelled_tables, self._with_boilerplate, in_cell=True)
+        writer._pictures = small_pictures(cell.element)
         writer.write_children(cell.element)
         parts = [" ".join(part.split()) for part in _finish(writer.pieces).split(_ITEM)]
 
@@ -399,5 +452,6 @@ _INLINE = {
     "q": _Writer._write_quotation,
     "ruby": _Writer._write_ruby,
     "math": _Writer._write_formula,
+    "img": _Writer._write_picture,
 }
 """How elements inside a line are written that are more than their text."""

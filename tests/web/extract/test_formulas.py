@@ -5,6 +5,7 @@ import pytest
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
 
+HALF = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
 X_SQUARED = "<msup><mi>x</mi><mn>2</mn></msup>"
 
 
@@ -15,6 +16,7 @@ X_SQUARED = "<msup><mi>x</mi><mn>2</mn></msup>"
         ("<msup><mn>10</mn><mrow><mo>−</mo><mn>6</mn></mrow></msup>", "10^−6"),
         (f"<mfrac>{X_SQUARED}<mn>2</mn></mfrac>", "(x^2)/2"),
         ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac>", "(a+b)/2"),
+        (f"<mn>2</mn>{HALF}<mo>+</mo><mstyle>{HALF}</mstyle><mi>x</mi>", "2 1/2+1/2 x"),
         ("<msqrt><mn>2</mn></msqrt>", "√(2)"),
         ("<mroot><mn>8</mn><mn>3</mn></mroot>", "8^(1/3)"),
         ("<msub><mi>x</mi><mn>1</mn></msub><mo>+</mo><mn>2</mn>", "x_1+2"),

@@ -145,6 +145,9 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
             "<p>in <ruby>東<rp>(</rp><rt>tō</rt><rp>)</rp>京<rp>(</rp><rt>kyō</rt><rp>)</rp></ruby>now</p>",
             ["in 東京 (tō kyō) now"],
         ),
+        # stars
+        ("<p>Of it <img alt='3.5/5 stars'><sup>[2]</sup></p>", ["Of it 3.5/5 stars [2]"]),
+        ("<p>Of it <i role=img aria-label='Rated 4.3 out of 5'><b></b></i>!</p>", ["Of it Rated 4.3 out of 5!"]),
         # what begins a line
         ("<details><summary>When?</summary>In May.</details>", ["When?", "In May."]),
         ("<fieldset><legend>Price</legend>11 crowns</fieldset>", ["Price", "11 crowns"]),
@@ -155,6 +158,7 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
         ("<pre>one\n  two</pre>", ["one", "two"]),
         # what is apart, or joined, in a line
         ("<p>1 dollar is <input value=0.92><input type=checkbox value=NO> euros</p>", ["1 dollar is 0.92 euros"]),
+        ("<p>By <input type=radio name=b>car<input type=radio name=b checked>train", ["By car ☒ train"]),
         ("<p>Season <select><option>2022<option selected>2023</select>", ["Season 2023"]),
         ("<p>In <select multiple><option selected>May<option>June<option selected>July</select>", ["In May July"]),
         ("<p>Sixth <nobr>AP fund</nobr></p>", ["Sixth AP fund"]),
@@ -192,6 +196,14 @@ def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[
         "<p style='color:rgb(255, 0, 0);background-color:#f00'>SECRET</p>",
         "<p style='color:#FFFFFF'>SECRET</p>",
         "<p style='color:transparent'>SECRET</p>",
+        "<p style='color:#0000'>SECRET</p><p style='color:#12345600'>SECRET</p>",
+        "<p style='color:rgba(0, 0, 0, 0)'>SECRET</p><p style='color:rgb(0 0 0 / 0%)'>SECRET</p>",
+        "<p style='-webkit-text-fill-color:transparent'>SECRET</p>",
+        "<p style='color:#fefefe;background:#fff'>SECRET</p>",
+        "<style>.x1 {transform: translateX(-9999px)} .x2 {left: -100vw}</style><p class=x1>SECRET<p class=x2>SECRET",
+        "<style>.x1 {filter: blur(1px) opacity(0)} .x2 {color: #0000}</style><p class=x1>SECRET<p class=x2>SECRET",
+        "<style>.x1 {color: rgb(9 9 9 / 0)} .x2 {translate: -9999px}</style><p class=x1>SECRET<p class=x2>SECRET",
+        "<p style='clip-path: polygon(0 0, 0 0, 0 0)'>SECRET</p><p style='font-size:.1px'>SECRET</p>",
         "<p style='position:absolute;clip:rect(0 0 0 0);height:1px'>SECRET</p>",
         "<p style='height:1px;overflow:hidden'>SECRET</p>",
         "<p style='transform: rotate(3deg) scale(0)'>SECRET</p>",
@@ -214,7 +226,8 @@ def test_the_text_is_as_a_reader_sees_it(method: str, part: str, expected: list[
         "<canvas>SECRET</canvas>",
         "<!-- <p>SECRET</p> -->",
         "<!--[if IE]><p>SECRET</p><![endif]-->",
-        "<img alt='SECRET' title='SECRET'>",
+        "<img alt='SECRET' title='SECRET'><i role=img aria-label='SECRET 4 out of 5'></i>",
+        "<span class=sortkey>SECRET</span>",
         "<table hidden><tr><td>SECRET<td>x<tr><td>y<td>z</table>",
         "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c<tr><td>d<td>e</table>",
         '<table><tr><td>a<td>b<tr><td>c<span style="display:none">SECRET</span><td>d</table>',
@@ -228,6 +241,13 @@ def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, h
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("start", ["<html><head>{}<title>Kites</title></head><body>", "{}", "<body>{}"])
+def test_what_is_for_browsers_without_scripts_is_dropped_wherever_it_stands(method: str, start: str) -> None:
+    page = start.format("<noscript>SECRET <p>SECRET</p></noscript><script>a = '<noscript>'</script>")
+    assert text_of(f"{page}<p>Painters also came.</p>", method=method) == "Painters also came."
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_what_can_be_seen_is_kept(method: str) -> None:
     for shown in (
         "aria-hidden=false",
@@ -236,6 +256,11 @@ def test_what_can_be_seen_is_kept(method: str) -> None:
         "hidden=until-found",
         "style='opacity:0.5;font-size:10px;line-height:0'",
         "style='color:#fff;background:#000'",
+        "style='color:#ddd;background:#fff'",
+        "style='color:#fff;text-shadow:0 0 2px #000'",
+        "style='color:rgb(0, 0, 0)'",
+        "style='color:#00f000'",
+        "style='transform:translateX(-100%)'",
         "class=sheet",
         "class='not-sr-only not-visually-hidden'",
         "class='tab open'",

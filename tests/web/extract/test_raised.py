@@ -5,6 +5,8 @@ import pytest
 from crag.settings import ExtractSettings
 from crag.web.extract.page_text import page_text
 
+STACKED = "<b class=num style='display:block'>1</b><i class=sr-only>/</i><b class=den style='display:block'>3</b>"
+
 
 @pytest.mark.parametrize(
     ("html", "expected"),
@@ -65,22 +67,33 @@ from crag.web.extract.page_text import page_text
         ("CO<sub>2</sub>, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>", "CO2, C6H12O6"),
         ("SO<sub>4</sub><sup>2−</sup>, Ca<sup>2+</sup>", "SO4^2−, Ca^2+"),
         ("<sup>14</sup>C dating", "14C dating"),
+        ("<sup>4</sup>Li Moe beat Ole", "[4] Li Moe beat Ole"),
         ("log<sub>10</sub>100, 101<sub>2</sub>", "log10 100, 101_2"),
         # fractions, degrees, prices
         ("2<sup>1</sup>/<sub>2</sub> cups, <sup>1</sup>⁄<sub>3</sub> cup", "2 1/2 cups, 1⁄3 cup"),
         ("2<span class=sr-only>+</span><span>1</span>⁄<span>2</span> miles", "2 1⁄2 miles"),
         ("<i class=num>3</i><i class=sr-only>/</i><i class=den>4</i> cup", "3/4 cup"),
         ("5<i class=sr-only>+</i><i class=num>3</i><i class=den>4</i> cups", "5 3/4 cups"),
+        (
+            f"2<i style='display:inline-block;vertical-align:-.5em'>{STACKED}</i> miles",
+            "2 1/3 miles",
+        ),
+        ("2<math><mfrac><mn>1</mn><mn>3</mn></mfrac></math> miles", "2 1/3 miles"),
         ("<b>3</b> <b class=garden>4</b>, lot <b class=den>4</b>", "3 4, lot 4"),
         ("6<sup>1/2</sup> inches, 2<sup>3/4</sup>-inch, x<sup>1/2</sup>", "6 1/2 inches, 2 3/4-inch, x^(1/2)"),
         ("2<sup>1/2</sup> is a root", "2^(1/2) is a root"),
-        ("at 7<sup>30</sup> p.m. and 19<sup>45</sup> Uhr", "at 7:30 p.m. and 19:45 Uhr"),
-        ("20<sup>o</sup>C", "20°C"),
+        ("at 7<sup>30</sup> p.m., 8<sup>15</sup> h and 19<sup>45</sup> Uhr", "at 7:30 p.m., 8:15 h and 19:45 Uhr"),
+        ("in 1:52.<sup>03</sup>, in 1:52.<sup>34</sup> min", "in 1:52.03, in 1:52.34 min"),
+        ("at 1:52.<sup>34</sup> He left in 1998.<sup>12</sup>", "at 1:52. [34] He left in 1998. [12]"),
+        ("20<sup>o</sup>C, at 59<sup>o</sup>54′, turned by 45<sup>∘</sup>", "20°C, at 59°54′, turned by 45°"),
         ("$19<sup>99</sup>", "$19.99"),
         ("at 12<sup>h</sup> 07<sup>m</sup> 3.5<sup>s</sup> of right ascension", "at 12h 07m 3.5s of right ascension"),
-        ("in 2<sup>d</sup> 4<sup>h</sup>, in 9<sup>h</sup>41<sup>m</sup>", "in 2d 4h, in 9h41m"),
+        ("in 2<sup>d</sup> 4<sup>h</sup>, in 9<sup>h</sup>41<sup>m</sup>5<sup>s</sup>", "in 2d 4h, in 9h41m5s"),
         ("48 boats<sup>s</sup> and 51<sup>h</sup> men", "48 boats [s] and 51 [h] men"),
         ("$19.<sup>99</sup>", "$19.99"),
+        ("$19<small>99</small>, $1,019<i class=price-cents>50</i>, 19<small>99</small>", "$19.99, $1,019.50, 1999"),
+        ("$<b>19</b><b class=price__fraction>.99</b>, 19.0<b class=decimals>05</b>", "$19.99, 19.005"),
+        ("<sup>$</sup>19<sup>99</sup> or <sup>£</sup>1,019<sup>50</sup>", "$19.99 or £1,019.50"),
         ("19<sup>99</sup> €", "19.99 €"),
         ("19,<sup>99</sup> kr", "19,99 kr"),
         ("5,000<sup>12</sup> kr", "5,000 [12] kr"),

@@ -183,6 +183,33 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="the hyphen of a result is no sign",
         ),
         pytest.param(
+            "<tr><th>Nation<th>Name<th>Won<th>Page<tr><td><a href=x><img alt=Norway></a><td>Ann<td><img alt=Yes>"
+            "<td><img alt='Edit this'><tr><td><img alt='Flag.svg'><td>Bo<td><img alt=No><img alt=No><td><img alt=logo>",
+            ["Nation: Norway | Name: Ann | Won: Yes", "Name: Bo | Won: No No"],
+            id="pictures in the place of words",
+        ),
+        pytest.param(
+            "<tr><th>Name<th>Change<tr><td><img alt=Norway width=22> Ann<td><img alt=Decrease height=11px>112"
+            "<tr><td>Bo <img alt='Red card' width=10> 54'<td><img alt=Photo width=99>5"
+            "<tr><td><img alt=Fiji width=22> Fiji<td><img alt='4/5 stars' width=30><img alt=a.svg width=9>",
+            [
+                "Name: (Norway) Ann | Change: (Decrease) 112",
+                "Name: Bo (Red card) 54' | Change: 5",
+                "Name: Fiji | Change: 4/5 stars",
+            ],
+            id="small pictures beside words",
+        ),
+        pytest.param(
+            "<tr><td><img alt='Gold medal'><td>Ann<td>Oslo<tr><td><img alt='Silver medal'><td>Bo<td>Rome",
+            ["Gold medal | Ann | Oslo", "Silver medal | Bo | Rome"],
+            id="pictures in a table without headers",
+        ),
+        pytest.param(
+            "<tr><th colspan=2><img alt='A boat'><tr><th>Length<td>9 m",
+            ["Length: 9 m"],
+            id="a picture alone in its row",
+        ),
+        pytest.param(
             "<tr><td>a<td><td>b<tr><td colspan=2>c<td>d", ["a | b", "c | d"], id="a column without text is not a column"
         ),
     ],
