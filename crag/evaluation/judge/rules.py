@@ -80,7 +80,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "11"
+    version = "12"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""
