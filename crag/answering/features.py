@@ -78,6 +78,9 @@ def _question_features(trace: Trace) -> dict[str, float]:
 
     for state in GRAPH_STATES:
         features[f"graph={state}"] = float(trace.graph_state == state)
+
+    # The address of an article is its call.
+    features["article"] = float(any(passage.url.startswith(GRAPH) for passage in trace.found_passages))
     return features
 
 
