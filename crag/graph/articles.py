@@ -7,7 +7,7 @@ far down in the info box.
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from crag.core.contracts import GRAPH, Page
+from crag.core.contracts import ARTICLE_SCHEME, Page
 from crag.graph.results import Result, Row, Status
 
 _NOT_IN_BOX = frozenset({"name", "summary", "text"})
@@ -41,7 +41,7 @@ def _as_page(article: Row, rank: int) -> Page:
     html = f"<h1>{escape(title)}</h1><p>{text}</p><table>{entries}</table>"
     return Page(
         name=title,
-        url=f"{GRAPH}: {title}",
+        url=ARTICLE_SCHEME + title.replace(" ", "_"),
         snippet="",
         html=html,
         rank=rank,
