@@ -208,7 +208,8 @@ ARTICLES: list[tuple[str, dict[str, Any] | None]] = [
         "Grey Abbey",
         {
             "summary_text": "Grey Abbey is a ruin in Foo. "
-            + " ".join(f"Stone {number} of its walls is grey." for number in range(90)) + " "
+            + " ".join(f"Stone {number} of its walls is grey." for number in range(90))
+            + " "
             + "Its roof was taken off in 1536.The monks went to Bar. In 1602 the poet Ann Lee wrote of it.",
             "summary_structured": {f"map_{number}": "a map of Foo" for number in range(40)}
             | {"tower_height": "{{convert|61|m|ft|0}}", "visitors": "{{nowrap|12,500 a year}}"},

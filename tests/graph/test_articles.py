@@ -47,9 +47,7 @@ def named_articles(address: str, *questions: str) -> list[list[str]]:
         ("?", []),
     ],
 )
-def test_an_article_is_found_by_its_title_in_the_question(
-    graph_address: str, question: str, titles: list[str]
-) -> None:
+def test_an_article_is_found_by_its_title_in_the_question(graph_address: str, question: str, titles: list[str]) -> None:
     (found,) = named_articles(graph_address, question)
     assert sorted(found) == sorted(titles)
 
@@ -72,7 +70,7 @@ def test_what_stands_deep_in_an_article_reaches_the_model(
     graph_address: str, monkeypatch: pytest.MonkeyPatch, question: str, calls: str, expected: str
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", graph_address)
-    replies = f'language_model.replies = {{"Calls:" = \'{calls}\'}}'
+    replies = f"language_model.replies = {{\"Calls:\" = '{calls}'}}"
     settings = load_settings("scripted", [*ARTICLES_AS_PAGES, replies])
     model = ScriptedLanguageModel(settings.language_model)  # type: ignore[arg-type]
     graph = open_knowledge_graph(settings.knowledge_graph, model, None, graph_address)
