@@ -34,23 +34,22 @@ def _is_article(row: Row) -> bool:
 
 
 def _as_page(article: Row, rank: int) -> Page:
-    """The text of an article, and its info box as a table of two columns."""
+    """The text of an article, and each entry of its info box as a sentence."""
     title = article.entity
-    entries = "".join(_box_rows(article))
-    text = escape(str(article.cells["text"]))
-    html = f"<h1>{escape(title)}</h1><p>{text}</p><table>{entries}</table>"
+    paragraphs = [str(article.cells["text"]), *_say_entries(article)]
+    body = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
     return Page(
         name=title,
         url=ARTICLE_SCHEME + title.replace(" ", "_"),
         snippet="",
-        html=html,
+        html=f"<h1>{escape(title)}</h1>{body}",
         rank=rank,
     )
 
 
-def _box_rows(article: Row) -> Iterator[str]:
-    """An info-box entry per row: "elevation m", "366"."""
+def _say_entries(article: Row) -> Iterator[str]:
+    """The info box in sentences, which rankers know better than a table: "The elevation m of Denver is 1,609."."""
     for key, entry in article.cells.items():
         if key not in _NOT_IN_BOX:
             label = key.replace("_", " ")
-            yield f"<tr><th>{escape(label)}</th><td>{escape(str(entry))}</td></tr>"
+            yield f"The {label} of {article.entity} is {entry}."

@@ -62,7 +62,11 @@ def test_a_server_that_fails_costs_the_articles_alone() -> None:
     [
         ("which poet wrote of grey abbey in 1602?", 'get_open("grey abbey")', "In 1602 the poet Ann Lee wrote"),
         ("which poet wrote of grey abbey in 1602?", "None", "In 1602 the poet Ann Lee wrote"),
-        ("what is the tower height of grey abbey?", 'get_open("grey abbey")', "tower height | 61 m"),
+        (
+            "what is the tower height of grey abbey?",
+            'get_open("grey abbey")',
+            "The tower height of Grey Abbey is 61 m.",
+        ),
         ("where did the monks of grey abbey go?", "None", "The monks went to Bar."),
     ],
 )

@@ -29,7 +29,9 @@ _TAG = re.compile(r"<[^<>]{0,200}>")
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _WEB_LINK = re.compile(r"\[https?://\S{1,400} ([^\[\]]*)\]")
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
-_TEMPLATES_WITHOUT_TEXT = frozenset({"efn", "refn", "cite", "sfn", "citation", "nobold"})
+_TEMPLATES_WITHOUT_TEXT = frozenset({"efn", "refn", "notetag", "cite", "sfn", "citation", "nobold"})
+_UNCLOSED_NOTE = re.compile(r"\{\{(?:efn|refn|notetag|cite|sfn|citation)\b[^{}]*\Z", re.IGNORECASE)
+"""A note that the graph cut off."""
 _MEASURE_TEMPLATES = frozenset({"convert", "cvt"})
 _GLUED_SENTENCES = re.compile(r"(?<=[a-z\d)\]][.!?])(?=[A-Z][a-z])")
 """Between two sentences without a blank: the encyclopedia's texts lost the ends of their paragraphs."""
@@ -146,6 +148,7 @@ def plain(markup: str) -> str:
         text = _LINK.sub(r"\1", text)
         text = _TEMPLATE.sub(_template_text, text)
 
+    text = _UNCLOSED_NOTE.sub("", text)
     text = re.sub(r"'{2,}", "", text)  # bold and italics
     words = clean(text, references=True).split()
 
