@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from crag.answering.answerer import Draft
-from crag.core.contracts import GRAPH, INVALID_QUESTION, Passage, Trace
+from crag.core.contracts import ARTICLE_SCHEME, GRAPH, INVALID_QUESTION, Passage, Trace
 from crag.engines.llm.base import Generation
 from crag.settings import ROUTE_CLASSES
 
@@ -68,7 +68,7 @@ def holds_answer(answer_words: Sequence[str], text: str) -> bool:
 
 
 def _question_features(trace: Trace) -> dict[str, float]:
-    """The router's probabilities of all classes that it gave, and the state of the graph."""
+    """The router's probabilities of all classes, the state of the graph, and whether an article of it was read."""
     features = {}
     for field, class_names in ROUTE_CLASSES.items():
         for class_name in class_names:
@@ -78,6 +78,8 @@ def _question_features(trace: Trace) -> dict[str, float]:
 
     for state in GRAPH_STATES:
         features[f"graph={state}"] = float(trace.graph_state == state)
+
+    features["article"] = float(any(passage.url.startswith(ARTICLE_SCHEME) for passage in trace.found_passages))
     return features
 
 

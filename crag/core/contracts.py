@@ -45,6 +45,9 @@ class Query:
 GRAPH = "knowledge graph"
 """The source of answers from the knowledge graph, in traces."""
 
+ARTICLE_SCHEME = "knowledge-graph:"
+"""The beginning of the address of a page that is an article of the knowledge graph."""
+
 WEB = "web"
 """The source of answers from pages, in traces."""
 

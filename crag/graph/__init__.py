@@ -19,7 +19,7 @@ import os
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from crag.core.contracts import Query
+from crag.core.contracts import Page, Query
 from crag.core.deadline import Deadline
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import LanguageModel
@@ -55,6 +55,10 @@ class NoKnowledgeGraph:
     ) -> list[Lookup]:
         """An empty lookup per query."""
         return [Lookup() for _ in queries]
+
+    def find_articles(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Page, ...]]:
+        """No articles for any query."""
+        return [() for _ in queries]
 
 
 KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph

@@ -8,15 +8,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from crag.core.contracts import Fact, Query
+from crag.core.contracts import Fact, Page, Query
 from crag.core.deadline import Deadline
 from crag.core.queries import pacific_now
 from crag.core.text import clean
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import Generation, LanguageModel, prompt_for_trace
+from crag.graph.articles import article_pages, found_articles
 from crag.graph.client import KgClient, RequestLimits
 from crag.graph.derive import JUST_THE_VALUE, CallResults, answer_from_values
-from crag.graph.executor import Executor, ProgramResult, Task
+from crag.graph.executor import Executor, ProgramResult, Question, Task
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
 from crag.graph.writing import (
@@ -44,8 +45,9 @@ class Lookup:
 
     `calls` are the statements in canonical form, `facts` their results in sentences; `empty_calendar` is as in
     `Result`, for a question that names days. `direct_answer` is the value that answers the question, if rules found
-    one; `direct_reason` how. `events` list faults. The writer read `prompt` and wrote `generation`;
-    `example_similarity` is that of its most similar example.
+    one; `direct_reason` how. `articles` are the encyclopedia's articles among them, where the preset reads these as
+    pages. `events` list faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its
+    most similar example.
     """
 
     calls: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Lookup:
     empty_calendar: bool = False
     direct_answer: str | None = None
     direct_reason: str = JUST_THE_VALUE
+    articles: tuple[Page, ...] = ()
     events: tuple[str, ...] = ()
     prompt: Prompt | None = None
     generation: Generation | None = None
@@ -144,6 +147,11 @@ class KnowledgeGraphPath:
             deadline,
         )
         return list(map(self._build_lookup, queries, written_calls, outcomes, doubts))
+
+    def find_articles(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Page, ...]]:
+        """For each question the articles whose titles stand in it, as pages; no model is asked."""
+        questions = [Question(query.text, query.asked_at) for query in queries]
+        return [article_pages(articles) for articles in self._executor.find_articles(questions, deadline)]
 
     def _doubt(self, query: Query, written: WrittenCalls) -> str:
         """Why readable calls are not run, as the end of a sentence; empty if nothing speaks against them."""
@@ -236,6 +244,7 @@ class KnowledgeGraphPath:
             facts=self._shorten_facts(build_facts(results)),
             direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
+            articles=article_pages(found_articles(results)) if self._settings.articles == "pages" else (),
             statuses=tuple(result.status for result in results),
             empty_calendar=is_about_no_game,
             events=tuple(events),

@@ -15,7 +15,7 @@ from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.case import Case
 from crag.pipeline.model_health import WatchedModel
 from crag.pipeline.other_sites import ReadOtherSites
-from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, PlanTurns, ReadPages, RouteQuestions
+from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, FindArticles, PlanTurns, ReadPages, RouteQuestions
 from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
 from crag.settings import KnowledgeGraphSettings, Settings, require_weights
@@ -170,6 +170,7 @@ class CragAgent:
         read_pages = ReadPages(self._web, clock)
         with run.run_beside(Stage.WEB, read_pages, wait=self.settings.web.after_graph):
             run.run_step(Stage.KNOWLEDGE_GRAPH, AskGraph(self._knowledge_graph, self._graph_settings))
+            run.run_step(Stage.KNOWLEDGE_GRAPH, FindArticles(self._knowledge_graph, self._graph_settings))
             run.run_step(Stage.PLAN, PlanTurns(self._graph_settings))
 
             run.run_turn(Stage.GRAPH_VALUE, self._graph_value)

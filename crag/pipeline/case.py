@@ -18,16 +18,19 @@ _DOC_MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
 class Plan(NamedTuple):
     """The turns of a question in order. If one turn abstains, the next one answers.
 
-    `joint`: pages and the graph's facts share a context; `pages_lead`: the pages come first in it.
+    `joint`: pages and the graph's facts share a context; `pages_lead`: the pages come first in it. `articles_only`: of
+    the pages, only the graph's articles are read.
     """
 
     turns: tuple[Stage, ...]
     joint: bool = False
     pages_lead: bool = False
+    articles_only: bool = False
 
 
 PAGES_ONLY = Plan((Stage.GENERATE,))
 GRAPH_ONLY = Plan((Stage.GRAPH_VALUE, Stage.ANSWER_FROM_GRAPH))
+GRAPH_AND_ITS_ARTICLES = Plan((Stage.GRAPH_VALUE, Stage.GENERATE), articles_only=True)
 GRAPH_LEADS = Plan((Stage.GENERATE,), joint=True)
 PAGES_LEAD = Plan((Stage.GENERATE,), joint=True, pages_lead=True)
 
@@ -100,7 +103,7 @@ def choose_plan(settings: KnowledgeGraphSettings, route: Route, lookup: Lookup) 
     graph_was_asked = bool(lookup.statuses) and not lookup.down
     domain = route.label("domain") or lookup.domain
     if graph_was_asked and domain in settings.graph_only_domains:
-        plan = GRAPH_ONLY
+        plan = GRAPH_AND_ITS_ARTICLES if lookup.articles else GRAPH_ONLY
 
     # A fact may also be that nothing was found; the preset says whether a model answers from that.
     has_facts = bool(lookup.facts) if settings.answer_not_found else lookup.found

@@ -5,6 +5,7 @@ The results are stored in the cases of the questions. `crag.pipeline.agent` list
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from crag.answering import find_closed_class_gate
 from crag.core.contracts import (
@@ -16,6 +17,7 @@ from crag.core.contracts import (
     Decision,
     Fact,
     GateFiring,
+    Page,
     Query,
     Route,
     abstain,
@@ -28,6 +30,9 @@ from crag.pipeline.case import Case, Plan, choose_plan
 from crag.router import QuestionRouter
 from crag.settings import GateSettings, KnowledgeGraphSettings
 from crag.web import RetrievedPassages, WebPath
+
+_FAST = frozenset({"fast-changing", "real-time"})
+"""Answers that no encyclopedia has: a price, a score, who is playing tonight."""
 
 ONLY_GRAPH = "only the graph may answer in this domain, and it gives no answer"
 
@@ -108,8 +113,35 @@ class AskGraph(Step[Lookup]):
             trace.generations["calls"] = lookup.generation
 
 
+class FindArticles(Step[tuple[Page, ...]]):
+    """Looks for the encyclopedia's articles about what a question names, where the calls gave no value and no article.
+
+    An article tells nothing about today, so questions whose answers change fast are left out.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, settings: KnowledgeGraphSettings) -> None:
+        self._graph = graph
+        self._settings = settings
+
+    def applies(self, case: Case) -> bool:
+        """Whether the preset reads articles and the question still needs one."""
+        lookup = case.lookup
+        is_open = case.answer is None and lookup.direct_answer is None and not lookup.articles and not lookup.down
+        changes_fast = case.trace.route.label("static_or_dynamic") in _FAST
+        return self._settings.articles == "pages" and is_open and not changes_fast
+
+    def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[tuple[Page, ...]]:
+        return self._graph.find_articles(_queries(cases), deadline)
+
+    def store(self, case: Case, result: tuple[Page, ...]) -> None:
+        case.lookup = replace(case.lookup, articles=result)
+        if result:
+            names = ", ".join(page.name for page in result)
+            case.note(f"the question names the article: {names}")
+
+
 class ReadPages(Step[RetrievedPassages]):
-    """Selects, extracts and ranks pages on the CPU."""
+    """Selects, extracts and ranks pages on the CPU; the graph's articles are pages too."""
 
     def __init__(self, web: WebPath, clock: BatchClock) -> None:
         self._web = web
@@ -117,7 +149,7 @@ class ReadPages(Step[RetrievedPassages]):
 
     def run(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[RetrievedPassages]:
         # The web path takes the time of each of its stages from the batch's clock.
-        return self._web.prepare(_queries(cases), self._clock)
+        return self._web.prepare([_with_articles(case) for case in cases], self._clock)
 
     def store(self, case: Case, result: RetrievedPassages) -> None:
         case.retrieved = result
@@ -148,6 +180,15 @@ class AddFacts(Step[Sequence[Fact]]):
 
     def store(self, case: Case, result: Sequence[Fact]) -> None:
         case.trace.facts.extend(result)
+
+
+def _with_articles(case: Case) -> Query:
+    """The question with the graph's articles before its search results; alone, where only the graph may answer."""
+    articles = case.lookup.articles
+    if not articles:
+        return case.query
+    pages = () if case.plan.articles_only else case.query.pages
+    return replace(case.query, pages=(*articles, *pages))
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

@@ -99,12 +99,13 @@ class WebPages(Turn):
     def find_closed_gate(self, case: Case, context: TurnContext) -> GateFiring | None:
         """The first closed gate: on the question's class, or on the best passage (NEC 2.1, step 5).
 
-        The best passage decides only if there are no facts beside it, which may hold the answer.
+        The best passage decides only if there are no facts beside it, which may hold the answer, and no article, which
+        has the name that the question asks about.
         """
         firing = find_closed_class_gate(self.gates, case.trace.route, "web")
         if firing is not None:
             return firing
 
-        if context.has_facts or context.retrieved is None:
+        if context.has_facts or case.lookup.articles or context.retrieved is None:
             return None
         return find_closed_score_gate(self.gates, context.retrieved.top_probability)

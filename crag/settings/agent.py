@@ -179,6 +179,8 @@ class Settings(StrictModel):
             raise ValueError(
                 "knowledge_graph.answer_prompt reasoned is for a model without an adapter: tuned = false runs without"
             )
+        if graph.articles == "pages" and not self.web.after_graph:
+            raise ValueError("knowledge_graph.articles pages needs web.after_graph = true: the graph finds them first")
         if graph.ask_above is not None:
             self._require_route_field(ANSWERABLE_FROM, "knowledge_graph.ask_above goes by it")
         return self

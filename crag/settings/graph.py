@@ -70,6 +70,9 @@ class KnowledgeGraphSettings(StrictModel):
     read_facts_of: _Domains = ("movie", "finance", "music", "sports", "open")
     """Domains of the graph whose facts the model reads where no value was given (db3 3.3). Without effect in
     ``synthesis``, where facts and pages share a context."""
+    articles: Literal["facts", "pages"] = "facts"
+    """``facts``: the beginning of an article is a fact like any other. ``pages``: articles are read like pages, by the
+    passages that fit the question, also those whose titles stand in the question. Needs `web.after_graph`."""
     answer_prompt: AnswerPromptName = "graph"
     answer_adapter: str | None = None
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""

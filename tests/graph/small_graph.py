@@ -204,6 +204,25 @@ ARTICLES: list[tuple[str, dict[str, Any] | None]] = [
         },
     ),
     ("Tall Tower (novel)", None),
+    (
+        "Grey Abbey",
+        {
+            "summary_text": "Grey Abbey is a ruin in Foo. "
+            + " ".join(f"Stone {number} of its walls is grey." for number in range(90))
+            + " "
+            + "Its roof was taken off in 1536.The monks went to Bar. In 1602 the poet Ann Lee wrote of it.",
+            "summary_structured": {f"map_{number}": "a map of Foo" for number in range(40)}
+            | {"tower_height": "{{convert|61|m|ft|0}}", "visitors": "{{nowrap|12,500 a year}}"},
+            "raw_mediawiki": "...",
+        },
+    ),
+    ("Abbey", {"summary_text": "An abbey is a house of monks.", "summary_structured": {}, "raw_mediawiki": "..."}),
+    ("The Who", {"summary_text": "The Who are a band.", "summary_structured": {}, "raw_mediawiki": "..."}),
+    ("Python", {"summary_text": "Python may refer to:", "summary_structured": {}, "raw_mediawiki": "..."}),
+    (
+        "Python (programming language)",
+        {"summary_text": "Python was made in 1991.", "summary_structured": {}, "raw_mediawiki": "..."},
+    ),
 ]
 
 

@@ -299,6 +299,7 @@ REFUSED = [
         "not own_prompt",
     ),
     (["knowledge_graph.writer.names_from_question = ['movie']"], "form question names freely"),
+    (["web.after_graph = false"], r"articles pages needs web\.after_graph = true"),
     # prompts for something else
     (["answering.prompt = refine"], '"answering.prompt": Input should be'),
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),

@@ -112,6 +112,8 @@ def test_no_game_of_a_known_team_proves_something_and_no_game_of_an_unknown_one_
     [
         ("[[Foo (city)|Foo]]<ref name=a>b [[c]]</ref>, [[Bar]]", "Foo, Bar"),
         ("{{convert|828|m|abbr=on}}", "828 m"),
+        ("{{cvt|1,234.5|ft|m|0}} high", "1,234.5 ft high"),
+        ("''None''{{Efn|Under [[Ann Lee]], and", "None"),
         ("{{nowrap|{{val|3|u=km}} [http://x.y home page]}}<br/>'''b'''", "3 home page b"),
         ("a &amp; b<!-- hidden -->{{efn|note}}", "a & b"),
         ("", ""),
