@@ -40,7 +40,7 @@ from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.datasets import is_question_file, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
-from crag.graph import graph_address
+from crag.settings import graph_address
 
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 """The end of a file's name."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
 from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
@@ -19,7 +18,7 @@ from crag.core.packages import describe_missing
 from crag.core.places import PACKAGE
 from crag.core.progress import ProgressMode
 from crag.core.queries import TIME_FORMS, normalise_query_time
-from crag.core.text import without_credentials
+from crag.core.text import is_server_address, without_credentials
 from crag.evaluation.graph_server import graph_server_fault
 from crag.evaluation.split import Split
 from crag.settings import (
@@ -285,13 +284,7 @@ def folder(text: str) -> Path:
 
 def server(text: str) -> str:
     """The address of an HTTP server."""
-    try:
-        parts = urlsplit(text)
-        is_address = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
-    except ValueError:  # of the port
-        is_address = False
-
-    if not is_address:
+    if not is_server_address(text):
         # An address may hold a password, and error messages end up in logs
         address = without_credentials(text)
         raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {address!r}")

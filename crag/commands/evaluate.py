@@ -46,8 +46,15 @@ from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
-from crag.graph import graph_address
-from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
+from crag.settings import (
+    KG_VARIABLE,
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    Settings,
+    graph_address,
+    load_settings,
+    usual_preset,
+)
 
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""

@@ -332,6 +332,12 @@ def test_indexes_are_listed_cleared_and_bounded(
     assert len(list(folder.iterdir())) == MANY + 1
 
 
+@pytest.mark.parametrize("written", ['"{}"', " '{}' "])
+def test_quotes_are_no_part_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("CRAG_INDEX_DIR", written.format(tmp_path / "index"))
+    assert index_folder() == tmp_path / "index"
+
+
 def test_no_index_keeps_nothing(folder: Path, settings: Settings) -> None:
     index = open_index([str(folder)], settings, Topics(), print, keep=False)
     assert first_text(index, "who founded larkfield rowing club?").startswith("Larkfield")

@@ -21,7 +21,7 @@ from crag import Asker
 from crag.__main__ import main
 from crag.asking import documents, sources
 from crag.core.files import UserError
-from crag.settings import ExtractSettings
+from crag.settings import ExtractSettings, SettingsError
 from tests.asking.pdf_files import build_pdf, text_at
 
 QUESTION = "who directed rain man?"
@@ -439,6 +439,11 @@ def test_without_page_and_graph_the_shipped_graph_is_asked(
     assert trace["graph_state"] == "found"
     assert trace["evidence"]["source"] == 'knowledge graph: get_movie("titanic")["revenue"]'
     assert trace["answer"]["text"] in trace["evidence"]["sentence"]
+
+
+def test_an_asker_refuses_a_graph_without_an_address_before_it_reads_pages_or_loads_models() -> None:
+    with pytest.raises(SettingsError, match="kg_url: 'foo' is not an address such as http://"):
+        Asker("scripted", kg_url="foo")
 
 
 def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,10 @@
 """The command-line arguments that choose a judge, and the chosen judge."""
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from crag.core.environment import read_variable
 from crag.core.files import UserError
 from crag.core.places import home_folder
 from crag.core.text import without_credentials
@@ -139,9 +139,9 @@ def make_judge(
 def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
     """An engine for the model at an OpenAI-compatible endpoint; raises UserError: the public one needs a key."""
     # An empty variable counts as none
-    url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
-    model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
-    if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
+    url = url or read_variable(URL_VARIABLE) or DEFAULT_URL
+    model = model or read_variable(MODEL_VARIABLE) or DEFAULT_MODEL
+    if url == DEFAULT_URL and not read_variable(KEY_VARIABLE):
         raise UserError(
             f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
         )
@@ -180,5 +180,5 @@ def cost_line(judge: Judge) -> str | None:
 
 def default_cache_file() -> Path:
     """Verdicts of language models, in the user's cache folder."""
-    folder = os.environ.get("XDG_CACHE_HOME", "").strip() or home_folder() / ".cache"
+    folder = read_variable("XDG_CACHE_HOME") or home_folder() / ".cache"
     return Path(folder) / "crag-judge" / "verdicts.jsonl"
