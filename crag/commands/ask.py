@@ -79,11 +79,11 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
     """Load what is needed, ask the questions and print the answers; notes in `printed` what became of each."""
     with ExitStack() as stack:
         stack.enter_context(one_line_warnings())
-        # An address of the command line wins over that of the environment
-        graph = graph_address(options.kg_url)
-        needs_our_graph = not (options.pages or graph)
+        # What the command line names wins over the address of the environment
+        graph = "" if options.mock_kg is not None else graph_address(options.kg_url)
+        needs_our_graph = options.mock_kg is None and not (options.pages or graph)
         # Said only to a user who did not ask for it
-        if needs_our_graph and options.mock_kg is None:
+        if needs_our_graph:
             say("no page and no graph is given: asking the small graph that is shipped")
 
         if options.mock_kg is not None or needs_our_graph:
