@@ -32,13 +32,13 @@ from crag.commands.command_line import (
     whole_number,
 )
 from crag.commands.ending import interrupt_code, stopped_in_order
-from crag.core.files import DatasetError, UserError, shorten_repr
+from crag.core.files import UserError
 from crag.core.log_lines import one_line_warnings
 from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
-from crag.evaluation.datasets import is_question_file, read_records, with_query_time
+from crag.evaluation.datasets import is_question_file, question_of, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
 from crag.settings import graph_address
 
@@ -251,16 +251,11 @@ def _read_records(path: Path) -> list[GivenQuestion]:
     """The questions of a file with fields. Raises DatasetError: it cannot be read, or a row has no question."""
     questions: list[GivenQuestion] = []
     for record in map(with_query_time, read_records(path)):
-        text = record.data.get("query")
-        if not isinstance(text, str) or not text.strip():
-            found = shorten_repr(text) if text else "nothing"
-            raise DatasetError(f'{record.place}, field "query": expected a question, found {found}')
-
         time = record.data.get("query_time") or None
         name = record.data.get("interaction_id")
         questions.append(
             GivenQuestion(
-                text.strip(),
+                question_of(record).strip(),
                 time if isinstance(time, str) else None,
                 None if name in (None, "") else str(name),
             )

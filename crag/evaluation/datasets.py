@@ -286,8 +286,7 @@ def _fold_fields(place: str, data: dict[str, Any]) -> dict[str, Any]:
 def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     place = record.place
     row = dict(with_query_time(record).data)
-    if row.get("query") is None:
-        raise DatasetError(f'{place}, field "query": missing or null; the row has {", ".join(row) or "no field"}')
+    question_of(record)  # no agent can answer an empty one
     for name in _STRING_FIELDS:
         if row.get(name) is None:
             row.pop(name, None)
@@ -321,6 +320,19 @@ def _expect(
         fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
+
+
+def question_of(record: Record) -> str:
+    """The record's `query` as it is written. Raises DatasetError: it is missing, no string, or has no visible sign."""
+    value = record.data.get("query")
+    if value is None:
+        names = ", ".join(record.data) or "no field"
+        raise DatasetError(f'{record.place}, field "query": missing or null; the row has {names}')
+
+    question = _expect(record.place, "query", value, str, "a question")
+    if not clean(question).strip():
+        raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(question)}')
+    return question
 
 
 def with_query_time(record: Record) -> Record:

@@ -252,7 +252,7 @@ def test_a_file_with_fields_gives_the_questions_their_times_and_names(
     ("name", "content", "fault"),
     [
         ("a.txt", "who?\nwo ist Köln?\n".encode("latin-1"), "line 2: not UTF-8 text (byte 0xf6); save it as UTF-8"),
-        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": expected a question, found nothing'),
+        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": missing or null; the row has query_time'),
         ("a.json", b'[{"query": "who?"}]', "line 1: expected a JSON object"),
     ],
 )

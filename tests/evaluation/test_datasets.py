@@ -133,6 +133,7 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
         (b'{\n "query": "who?"\n}', r"line 2: not valid JSON \(write each object in one line"),
         ('{"query": "é"}'.encode("utf-16"), r"line 2: not UTF-8 text \(UTF-16 text, save it as UTF-8"),
         (lines([row(1, query=None)]), r'line 2, field "query": missing or null'),
+        (lines([row(1, query=" \u200b")]), r'line 2, field "query": expected a question, found'),
         (b'{"question": "who?", "gold": "x"}', 'line 2, field "query": missing or null; the row has question, gold'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected a string, found \[\'movie\'\]'),
         (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of strings'),

@@ -16,9 +16,9 @@ from crag.commands.command_line import (
     write_or_print,
 )
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record, append_rows, write_rows
+from crag.core.files import DatasetError, Record, append_rows, shorten_repr, write_rows
 from crag.core.progress import batches_with_progress
-from crag.evaluation.datasets import read_records, with_query_time
+from crag.evaluation.datasets import question_of, read_records, with_query_time
 from crag.graph.language import render
 from crag.graph.writing import CallRequest, WrittenCalls
 from crag.settings import load_settings
@@ -108,16 +108,11 @@ def _fields(written: WrittenCalls) -> dict[str, Any]:
 
 
 def _request(record: Record) -> CallRequest:
-    query = _read_string(record, "query")
-    query_time = _read_string(record, "query_time", default="")
+    query = question_of(record)
+    query_time = record.data.get("query_time", "")
+    if not isinstance(query_time, str):
+        raise DatasetError(f'{record.place}, field "query_time": expected a string, found {shorten_repr(query_time)}')
     return CallRequest(query, query_time, domain=None)
-
-
-def _read_string(record: Record, field: str, default: str | None = None) -> str:
-    value = record.data.get(field, default)
-    if not isinstance(value, str):
-        raise DatasetError(f'{record.place}: field "{field}" must be a string, found {value!r}')
-    return value
 
 
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
