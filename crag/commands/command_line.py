@@ -6,7 +6,7 @@ exit code 2.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -27,10 +27,12 @@ from crag.settings import (
     PRESET_VARIABLE,
     available_presets,
     inherited_changes,
+    load_settings,
     parse_override,
     quoted_override,
     usual_preset,
 )
+from crag.weights.preset_files import read_preset
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -154,6 +156,17 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
         help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; a path begins "
         f"at the current folder; can be repeated, after the lines of ${OVERRIDES_VARIABLE}",
     )
+
+
+def read_changed_preset(name: str) -> Mapping[str, Any] | None:
+    """A preset's settings with the changes of the environment, whose models `crag evaluate` will want; None: no preset.
+
+    Raises SettingsError: a change does not fit the preset; ValueError: the preset is not TOML.
+    """
+    tables = read_preset(name)
+    changes = inherited_changes()
+    # Without changes the tables do: weights can be fetched for settings that are not valid yet
+    return load_settings(name, changes).model_dump() if tables and changes else tables
 
 
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:

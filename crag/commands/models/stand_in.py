@@ -10,10 +10,10 @@ repository. Exit code 0: all are there; 1: something cannot be made.
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import command, parser_of, read_changed_preset
 from crag.core.files import UserError
 from crag.submission.stand_in import make_stand_ins
-from crag.weights.preset_files import available_presets, read_preset
+from crag.weights.preset_files import available_presets
 
 
 @command(ValueError, code=1)
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
 
     options = parser.parse_args(arguments)
-    preset = read_preset(options.preset)
+    preset = read_changed_preset(options.preset)
     if preset is None:
         raise UserError(f"no preset {options.preset!r}; shipped presets: {', '.join(available_presets())}")
     for name, is_random in make_stand_ins(preset, options.to).items():
