@@ -29,7 +29,7 @@ from crag.evaluation.store import PREDICTIONS
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Attack and print; exit code 2 if a file or the preset cannot be used."""
+    """Attack and print."""
     options = _parse(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
 
@@ -69,7 +69,7 @@ def _poisoned(
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench adversary", __doc__)
+    parser = parser_of("crag bench adversary", __doc__, "Exit code: 0 done; 2 a file or the preset cannot be used.")
     parser.add_argument(
         "--dataset",
         type=Path,

@@ -17,7 +17,7 @@ from crag.facts import TableError, build_companies, build_films, build_grammys, 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the tables. Exit code: 0 done, 2 a file cannot be used, or none is given."""
+    """Make the tables."""
     options = _parse(arguments)
 
     rows: dict[str, int] = {}
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag data tables", __doc__)
+    parser = parser_of("crag data tables", __doc__, "Exit code: 0 done; 2 a file cannot be used, or none is given.")
     parser.add_argument(
         "--oscars",
         type=Path,

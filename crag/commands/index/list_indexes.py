@@ -8,8 +8,12 @@ from crag.commands.command_line import command, parser_of, say
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a line for each index, the last used first. Exit code: 0 done."""
-    parser = parser_of("crag index list", f"{__doc__}\n\nThe folder is $CRAG_INDEX_DIR, else ~/.cache/crag-index.")
+    """Print a line for each index, the last used first."""
+    parser = parser_of(
+        "crag index list",
+        f"{__doc__}\n\nThe folder is $CRAG_INDEX_DIR, else ~/.cache/crag-index.",
+        "Exit code: 0 done, also if there is none.",
+    )
     parser.parse_args(arguments)
 
     indexes = list_indexes()

@@ -26,7 +26,7 @@ from crag.settings import load_settings
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
+    """Write calls."""
     options = _parse(arguments)
 
     settings = load_settings(options.preset, options.set)
@@ -61,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag inspect calls", __doc__)
+    parser = parser_of(
+        "crag inspect calls", __doc__, "Exit code: 0 every question was asked; 2 an input is missing or wrong."
+    )
     parser.add_argument(
         "--in",
         dest="source",
@@ -109,7 +111,7 @@ def _fields(written: WrittenCalls) -> dict[str, Any]:
 
 def _request(record: Record) -> CallRequest:
     query = question_of(record)
-    query_time = record.data.get("query_time", "")
+    query_time = record.data.get("query_time") or ""  # null, as in a row without one
     if not isinstance(query_time, str):
         raise DatasetError(f'{record.place}, field "query_time": expected a string, found {shorten_repr(query_time)}')
     return CallRequest(query, query_time, domain=None)

@@ -4,7 +4,6 @@ The lines of $CRAG_SETTINGS change the presets, as for the commands that ask. Ad
 are trained, not fetched: how to make a missing one is printed. Each file comes from the hub, else from the mirror; only
 bytes with the pinned sha256 are kept. A model's folder appears in one step when it is complete, and an interrupted
 download continues in the next run.
-Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments or cache.
 """
 
 import argparse
@@ -45,7 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     presets = ", ".join(available_presets())
     groups = ", ".join(load_manifest().groups)
-    parser = parser_of("crag models fetch", __doc__)
+    parser = parser_of(
+        "crag models fetch",
+        __doc__,
+        "Exit code: 0 every required model is here and verified; 1 at least one is not; 2 wrong arguments or cache.",
+    )
     parser.add_argument(
         "names",
         nargs="*",

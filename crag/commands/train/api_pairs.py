@@ -27,7 +27,7 @@ from crag.training.files import RunCard, check_data_file, file_hash
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 0 complete, 2 an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
 
     card = RunCard.beside(options.out)
@@ -73,7 +73,7 @@ def _read_pairs(options: argparse.Namespace) -> list[CallPair]:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train api-pairs", __doc__)
+    parser = parser_of("crag train api-pairs", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument(
         "--questions",
         type=Path,

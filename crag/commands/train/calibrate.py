@@ -55,7 +55,7 @@ LICENCE = (
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
+    """Fit and write."""
     options = _parse(arguments)
     from crag.training.calibrate.fitting import figures  # scikit-learn
 
@@ -152,7 +152,9 @@ def _fit(
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train calibrate", __doc__)
+    parser = parser_of(
+        "crag train calibrate", __doc__, "Exit code: 0 written; 2 the runs cannot be used, or a file cannot be written."
+    )
     parser.add_argument(
         "runs",
         type=Path,

@@ -49,7 +49,7 @@ from crag.training.folds import may_train, parse_fold
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the folder. Exit code: 2 if an input is missing or wrong."""
+    """Write the folder."""
     options = _parse(arguments)
     card = RunCard(options.out)
     # Untuned: a writer that was trained on the questions makes too few errors to learn from
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train choose-examples", __doc__)
+    parser = parser_of("crag train choose-examples", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     add_preset_arguments(parser)
     parser.add_argument(
         "--out",

@@ -32,7 +32,7 @@ from crag.weights.adapter_files import ADAPTER_WEIGHTS, Adapter
 
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
+    """Tune."""
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
@@ -70,7 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train dpo", __doc__)
+    parser = parser_of(
+        "crag train dpo",
+        __doc__,
+        "Exit code: 0 the adapter was written; 2 an input is missing or wrong, or the training diverged.",
+    )
     PreferenceTraining.add_arguments(parser, "change a setting: beta=0.3")
     add_tuning_arguments(parser, "pairs; can be repeated")
     parser.add_argument(

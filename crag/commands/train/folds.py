@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
+    """Write the questions."""
     options = _parse(arguments)
 
     groups: dict[str, Sequence[str]] = {}
@@ -72,7 +72,9 @@ def _select(
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train folds", __doc__)
+    parser = parser_of(
+        "crag train folds", __doc__, "Exit code: 0 written; 2 there are no questions, or a file cannot be read."
+    )
     parser.add_argument(
         "--questions",
         type=Path,

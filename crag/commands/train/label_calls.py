@@ -73,7 +73,7 @@ class QuestionsToLabel:
 
 @command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
+    """Label."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     journal = card.folder / JOURNAL
@@ -110,7 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train label-calls", __doc__)
+    parser = parser_of(
+        "crag train label-calls",
+        __doc__,
+        "Exit code: 0 all questions were asked; 1 the engine failed on some; 2 an input is missing or wrong.",
+    )
     _add_questions(parser)
     _add_writers(parser)
     add_graph_argument(parser)

@@ -45,7 +45,7 @@ from crag.training.labels.context_rubric import CONTEXT_RUBRIC
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Label and write. Exit code: 2 if an input cannot be used."""
+    """Label and write."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     judge = judge_from(options)
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train labels", __doc__)
+    parser = parser_of("crag train labels", __doc__, "Exit code: 0 written; 2 an input cannot be used.")
     parser.add_argument(
         "--run",
         type=Path,

@@ -29,7 +29,7 @@ SMOOTHED_STEPS = 20
 
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
+    """Tune."""
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
@@ -62,7 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train lora", __doc__)
+    parser = parser_of(
+        "crag train lora",
+        __doc__,
+        "Exit code: 0 the adapter was written; 2 an input is missing or wrong, or the training diverged.",
+    )
     LoraTraining.add_arguments(parser, "change a setting: epochs=1")
     add_tuning_arguments(parser, "examples; can be repeated")
     return parser.parse_args(arguments)

@@ -35,7 +35,7 @@ from crag.training.preferences import build_preferences, count_kinds
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 2 if an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train preferences", __doc__)
+    parser = parser_of("crag train preferences", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument("task", choices=("kg_answerer", "web_answerer"))
     parser.add_argument(
         "--labels",

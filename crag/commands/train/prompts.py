@@ -40,7 +40,7 @@ from crag.training.prompts import label_examples, writer_examples
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 2 if an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train prompts", __doc__)
+    parser = parser_of("crag train prompts", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
