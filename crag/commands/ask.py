@@ -37,6 +37,7 @@ from crag.core.log_lines import one_line_warnings
 from crag.core.places import expand_home
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
+from crag.core.text import counted
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.datasets import is_question_file, question_of, read_records, with_query_time
 from crag.evaluation.graph_server import mock_graph
@@ -242,7 +243,7 @@ def _questions(options: argparse.Namespace) -> list[GivenQuestion]:
         if not questions:
             raise UserError(f"--file {options.file}: no question found")
         if options.start > len(questions):
-            raise UserError(f"--start {options.start}: {options.file} has {len(questions)} questions")
+            raise UserError(f"--start {options.start}: {options.file} has {counted(len(questions), 'question')}")
         return questions[options.start - 1 :]
     return []
 

@@ -108,6 +108,13 @@ def is_server_address(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and has_port
 
 
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """A number of things in words: ``1 question``, ``2 questions``."""
+    if count == 1:
+        return f"{count:,} {singular}"
+    return f"{count:,} {plural or singular + 's'}"
+
+
 def encodable(text: str) -> str:
     """Join surrogates, or replace lone ones by U+FFFD: tokenizers and files accept none."""
     try:

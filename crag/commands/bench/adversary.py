@@ -22,6 +22,7 @@ from crag.commands.command_line import add_preset_arguments, command, parser_of,
 from crag.commands.evaluate import main as evaluate
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import read_jsonl, write_rows
+from crag.core.text import counted
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from crag.evaluation.judge import make_judge
 from crag.evaluation.store import PREDICTIONS
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs[family, pages] = [prediction.data for prediction in predictions]
 
     summary = attack_table(runs, lies, make_judge("rules"))
-    print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{summary}")
+    print(f"\n{options.preset}, {options.dataset.name}: {counted(len(rows), 'question')}\n\n{summary}")
     return 0
 
 

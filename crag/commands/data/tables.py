@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 
 from crag.commands.command_line import argument_type, command, parser_of
+from crag.core.text import counted
 from crag.facts import TableError, build_companies, build_films, build_grammys, build_oscars
 
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not rows:
         raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
 
-    counts = ", ".join(f"{count} rows of {name}" for name, count in rows.items())
+    counts = ", ".join(f"{counted(count, 'row')} of {name}" for name, count in rows.items())
     print(f"{options.out}: {counts}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from crag.asking.index import index_folder, list_indexes
 from crag.commands.command_line import command, parser_of, say
+from crag.core.text import counted
 
 
 @command()
@@ -21,4 +22,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"{index_folder()}: no index")
     for index in indexes:
         sources = ", ".join(index.places) or "damaged"
-        print(f"{index.used:%Y-%m-%d %H:%M}  {index.pages:,} pages  {index.bytes / 1e6:.1f} MB  {sources}")
+        print(f"{index.used:%Y-%m-%d %H:%M}  {counted(index.pages, 'page')}  {index.bytes / 1e6:.1f} MB  {sources}")

@@ -23,6 +23,7 @@ from crag.core.contracts import Query
 from crag.core.deadline import Deadline
 from crag.core.files import DatasetError, Record
 from crag.core.queries import parse_row
+from crag.core.text import counted
 from crag.engines.llm import load_language_model
 from crag.evaluation.datasets import read_records
 from crag.router import QuestionRouter, open_router
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             count = write_or_print(options.out, _routed(records, router, bar))
 
     milliseconds = 1000 * (time.perf_counter() - started) / max(1, count)
-    say(f"{options.out}: {count} rows, {milliseconds:.1f} ms per question")
+    say(f"{options.out}: {counted(count, 'row')}, {milliseconds:.1f} ms per question")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

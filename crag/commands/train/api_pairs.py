@@ -18,6 +18,7 @@ from pathlib import Path
 
 from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of, whole_number
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.mock_api import GraphError
 from crag.training.api_pairs.entities import company_names
 from crag.training.api_pairs.graph import add_graph_argument, find_graph, graph_files
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, settings, metrics)
 
     options.split.report()
-    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")
+    print(f"wrote {counted(len(pairs), 'question')} to {options.out}; the run card is {card_path}")
 
 
 def _read_pairs(options: argparse.Namespace) -> list[CallPair]:

@@ -29,6 +29,7 @@ from crag.answering import ConfidenceModel, calibration_file
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
+from crag.core.text import counted
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import PREDICTIONS, TRACES, RunFile
@@ -225,7 +226,7 @@ def _graph_training_data_of(name: str) -> object:
 
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:
-    print(f"\ncross-validated over {metrics['questions']} questions:")
+    print(f"\ncross-validated over {counted(metrics['questions'], 'question')}:")
     for name in ("calibrated", "always_answer", "against_always_answer"):
         values = dict(metrics[name])
         low, high = values.pop("ci")
@@ -236,4 +237,4 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
     by_kind = {"all": metrics["probabilities"], **metrics["probabilities_by_kind"]}
     for kind, probabilities in by_kind.items():
         figures = ", ".join(f"{name} {probabilities[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
-        print(f"P(correct), {kind}: {probabilities['answers']} answers, {figures}")
+        print(f"P(correct), {kind}: {counted(probabilities['answers'], 'answer')}, {figures}")

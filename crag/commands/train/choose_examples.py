@@ -32,6 +32,7 @@ from crag.commands.command_line import (
 )
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
+from crag.core.text import counted
 from crag.engines.llm import load_language_model
 from crag.evaluation.signature import settings_hash
 from crag.evaluation.split import Split
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, run_settings, metrics, ("torch", "transformers"))
 
     count = sum(len(grown_list.examples) for grown_list in grown.values())
-    print(f"wrote {count} examples to {options.out}; the run card is {card_path}")
+    print(f"wrote {counted(count, 'example')} to {options.out}; the run card is {card_path}")
     options.split.report()
 
 

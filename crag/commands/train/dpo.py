@@ -22,6 +22,7 @@ from crag.commands.train.lora import (
     write_card,
 )
 from crag.core.files import UserError, lock_folder
+from crag.core.text import counted
 from crag.engines.llm.local_engine import check_folders, model_folder
 from crag.training.adapters import check_trainable
 from crag.training.files import RunCard
@@ -63,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_card(card, options, configuration, _inputs(options), metrics, steps)
 
     print(
-        f"{len(tokens.kept)} pairs ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {final_loss(steps):.3f} (at the start 0.693)"
+        f"{counted(len(tokens.kept), 'pair')} ({tokens.too_long.total()} too long, {held_out} held out), "
+        f"{counted(len(steps), 'step')}, loss {final_loss(steps):.3f} (at the start 0.693)"
     )
     report_end(options, card)
 
@@ -124,5 +125,5 @@ def _report_plan(
     steps = min(steps, max_steps or steps)
 
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    print(f"{kinds.total()} pairs ({too_long.total()} too long, {held_out} held out): {counts}")
-    print(f"{steps} steps of {pairs_of_step} pairs; nothing was tuned or written")
+    print(f"{counted(kinds.total(), 'pair')} ({too_long.total()} too long, {held_out} held out): {counts}")
+    print(f"{counted(steps, 'step')} of {counted(pairs_of_step, 'pair')}; nothing was tuned or written")

@@ -22,6 +22,7 @@ from typing import Any
 
 from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
 from crag.core.files import UserError, write_rows
+from crag.core.text import counted
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
 from crag.training.folds import is_tested, normalise_spelling, parse_fold
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     counts: Counter[str] = Counter()
     count = write_rows(options.out, _select(options, groups, counts))
-    print(f"wrote {count} of {counts['read']} questions to {options.out}")
+    print(f"wrote {count} of {counted(counts['read'], 'question')} to {options.out}")
     options.split.report()
 
 
@@ -68,7 +69,7 @@ def _select(
 
     # While the file is being written, so that no empty one is left
     if not counts["tested"]:
-        raise UserError(f"{options.questions}: fold {options.fold} tests none of its {counts['read']} questions")
+        raise UserError(f"{options.questions}: fold {options.fold} tests none of {counted(counts['read'], 'question')}")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

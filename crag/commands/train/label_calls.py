@@ -40,6 +40,7 @@ from crag.commands.command_line import (
 )
 from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
 from crag.core.files import DatasetError, UserError, append_rows, lock_folder, read_growing, read_jsonl, write_rows
+from crag.core.text import counted
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
@@ -98,13 +99,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(count_table(counts))
     for reason, count in questions.left_out.items():
         print(f"left out: {count:,} {reason}")
-    print(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card_path}")
+    print(f"wrote {options.out} ({counted(counts['all']['questions kept'], 'question')}) and {card_path}")
     if rejected_count:
-        print(f"{rejected_count} questions for correction by hand: {rejected} (--help)")
+        print(f"{counted(rejected_count, 'question')} for correction by hand: {rejected} (--help)")
 
     failed = sum(entry["failed"] for entry in entries)
     if failed:
-        sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
+        sys.stderr.write(f"error: the engine failed on {counted(failed, 'question')}: --resume asks them again\n")
         return 1
     return 0
 

@@ -35,6 +35,7 @@ from typing import Any
 
 from crag.commands.command_line import add_split_argument, argument_type, command, new_file, parser_of
 from crag.core.files import UserError, write_rows
+from crag.core.text import counted
 from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from crag.evaluation.store import PREDICTIONS, TRACES
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, settings, figures)
 
     print(count_table(figures["domains"]))
-    print(f"{figures['rows']} rows about {figures['questions']} questions")
+    print(f"{counted(figures['rows'], 'row')} about {counted(figures['questions'], 'question')}")
     for reason, count in left_out.items():
         print(f"left out: {count} {reason}")
     options.split.report()

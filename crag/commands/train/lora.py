@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crag.commands.command_line import add_split_argument, argument_type, command, parser_of, whole_number
 from crag.core.files import DatasetError, lock_folder
+from crag.core.text import counted
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split
 from crag.training.adapters import check_trainable
@@ -55,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_card(card, options, configuration, data_files(options), metrics, steps)
 
     print(
-        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {final_loss(steps):.3f} over the last {SMOOTHED_STEPS} steps"
+        f"{counted(len(tokens.kept), 'example')} ({tokens.too_long.total()} too long, {held_out} held out), "
+        f"{counted(len(steps), 'step')}, loss {final_loss(steps):.3f} over the last {SMOOTHED_STEPS} steps"
     )
     report_end(options, card)
 

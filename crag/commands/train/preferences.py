@@ -27,6 +27,7 @@ from crag.commands.command_line import (
     parser_of,
 )
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from crag.training.files import RunCard, file_hash
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write({"labels": options.labels}, card_settings, metrics)
 
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    print(f"wrote {len(pairs)} pairs to {options.out}: {counts}; the run card is {card_path}")
+    print(f"wrote {counted(len(pairs), 'pair')} to {options.out}: {counts}; the run card is {card_path}")
     options.split.report()
 
 

@@ -30,6 +30,7 @@ from crag.commands.command_line import (
     parser_of,
 )
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
 from crag.settings import KnowledgeGraphSettings, Settings, load_settings
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, card_settings, metrics)
 
     counts = ", ".join(f"{count} {source}" for source, count in sources.items())
-    print(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {card_path}")
+    print(f"wrote {counted(len(examples), 'example')} to {options.out}: {counts}; the run card is {card_path}")
     options.split.report()
 
 

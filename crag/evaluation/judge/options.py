@@ -7,7 +7,7 @@ from pathlib import Path
 from crag.core.environment import read_variable
 from crag.core.files import UserError
 from crag.core.places import home_folder
-from crag.core.text import without_credentials
+from crag.core.text import counted, without_credentials
 from crag.evaluation.judge.base import Judge
 from crag.evaluation.judge.llm import LanguageModelJudge
 from crag.evaluation.judge.rubrics import RUBRICS
@@ -173,8 +173,9 @@ def cost_line(judge: Judge) -> str | None:
     cost = judge.cost
     cached_share = f"{cost.cached / cost.claims:.0%}" if cost.claims else "none"
     return (
-        f"judge: {cost.requests} requests, {cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
-        f"{cost.cached} of {cost.claims} verdicts ({cached_share}) from the cache"
+        f"judge: {counted(cost.requests, 'request')}, "
+        f"{cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
+        f"{cost.cached} of {counted(cost.claims, 'verdict')} ({cached_share}) from the cache"
     )
 
 

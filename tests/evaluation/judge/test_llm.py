@@ -123,7 +123,7 @@ def test_a_presets_model_judges_and_a_scripts_verdicts_are_kept_only_where_a_fil
     llm = ("--judge", "llm", "--judge-preset", "scripted")
     judge = judge_from(parsed(*llm, "--judge-cache", str(cache)))
     assert judge.version.startswith("1:scripted:crag-")
-    assert (cost_line(judge) or "").startswith("judge: 1 requests, ")
+    assert (cost_line(judge) or "").startswith("judge: 1 request, ")
     assert cache.is_file()
     judge_from(parsed(*llm))
     assert not (tmp_path / "cache").exists()
