@@ -199,9 +199,18 @@ def test_a_damaged_index_is_made_again(folder: Path, settings: Settings, damage:
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE files SET path = id", "UPDATE pages SET title = 'x'", "UPDATE pages SET text = ''"]
+    "change",
+    [
+        "UPDATE files SET path = id",
+        "UPDATE pages SET title = 'x'",
+        "UPDATE pages SET text = ''",
+        "DROP TABLE files",
+        "DROP TABLE pieces",
+    ],
 )
-def test_an_index_whose_values_are_damaged_is_made_again(folder: Path, settings: Settings, change: str) -> None:
+def test_an_index_whose_values_or_tables_are_damaged_is_made_again(
+    folder: Path, settings: Settings, change: str
+) -> None:
     opened(folder, settings)[0].close()
     (kept,) = list_indexes()
     with closing(sqlite3.connect(kept.file)) as connection:
