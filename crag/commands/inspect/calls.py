@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = load_settings(options.preset, options.set)
     may_replace = options.resume or options.overwrite
     prints = options.out == STANDARD_OUTPUT
-    if options.out.exists() and not (may_replace or prints):
+    if options.out.is_file() and not (may_replace or prints):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
 
     # The whole file is read before a model is loaded: a wrong row is reported at once.
