@@ -144,6 +144,7 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
     parser.add_argument(
         "--preset",
         metavar="P",
+        type=preset,
         default=default or usual_preset(),
         help=f"a preset ({presets}) or a TOML file; default: {fallback}",
     )
@@ -286,6 +287,13 @@ def moment(text: str) -> str:
     if normalised is None:
         raise ValueError(f"{text!r} is not a time such as {TIME_FORMS}")
     return normalised
+
+
+def preset(text: str) -> str:
+    """A preset's name or file; an empty text, as of a variable that is not set, names none."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a preset is required, found nothing")
+    return text
 
 
 def folder(text: str) -> Path:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crag.commands.command_line import parser_of
+from crag.commands.command_line import parser_of, preset
 from crag.commands.ending import EXIT_TERMINATED, EXIT_UNUSABLE, Terminated, stopped_in_order
 from crag.submission.preflight import CHALLENGES
 from crag.submission.preflight.checks import CHECKS, CheckReport, run_check
@@ -65,6 +65,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--preset",
         metavar="NAME",
+        type=preset,
         help="default: the active one, which the evaluator uses",
     )
     parser.add_argument(

@@ -122,7 +122,7 @@ def make_judge(
         return RulesJudge()
 
     settings: LanguageModelSettings
-    if preset:
+    if preset is not None:
         settings = load_settings(preset, changes).language_model.model_copy(update={"adapters": {}})
         # For messages only
         where = f"the model of preset {preset}"
