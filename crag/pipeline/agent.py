@@ -1,11 +1,11 @@
 """The whole pipeline of a batch, from the evaluator's dictionary to answers. Start reading here."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 
 from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
-from crag.core.deadline import BatchClock
+from crag.core.deadline import BatchClock, start_in_thread
 from crag.core.queries import parse_batch
 from crag.engines.encoders import BatchedDenseEncoder, CrossEncoder, load_cross_encoder, load_dense_encoder
 from crag.engines.llm import LanguageModel, load_language_model
@@ -140,14 +140,19 @@ class CragAgent:
         if self.settings.language_model.engine == "vllm":
             self._model.warm_up()
 
-        with ThreadPoolExecutor(1) as thread:
-            model = thread.submit(self._model.warm_up)
+        model = start_in_thread(self._model.warm_up)
+        try:
             self._router.warm_up()
             self._web.warm_up()
             for source in self._fact_sources:
                 source.warm_up()
             # Raises what went wrong in the thread.
             model.result()
+        except BaseException:
+            # A library that is loading weights is not torn off. A server may be waited for in vain, for minutes.
+            if self.settings.language_model.engine != "openai":
+                wait([model])
+            raise
 
         self._knowledge_graph.warm_up()
 
