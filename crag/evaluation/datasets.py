@@ -300,7 +300,9 @@ def _normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     # Both spellings are read into `alt_ans`
     row.pop("alternative_answers", None)
 
-    if "search_results" in row:
+    if row.get("search_results") is None:
+        row.pop("search_results", None)
+    else:
         entries = _expect(place, "search_results", row["search_results"], list, "a list")
         results: list[dict[str, Any]] = []
         for index, entry in enumerate(entries):
@@ -330,7 +332,7 @@ def question_of(record: Record) -> str:
         names = ", ".join(record.data) or "no field"
         raise DatasetError(f'{record.place}, field "query": missing or null; the row has {names}')
 
-    question = _expect(record.place, "query", value, str, "a question")
+    question = _expect(record.place, "query", value, str, "a string")
     if not clean(question).strip():
         raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(question)}')
     return question
