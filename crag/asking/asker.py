@@ -1,6 +1,5 @@
 """The agent in Python: `with Asker() as asker: print(asker.ask("who ...?", pages=["reports/"]))`."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from crag.core.contracts import I_DONT_KNOW, Decision, Evidence, Trace
 from crag.core.files import UserError, shorten_repr
 from crag.core.queries import TIME_FORMS, format_query_time, normalise_query_time
 from crag.engines.encoders import load_dense_encoder
-from crag.settings import KG_VARIABLE, OpenAIEngine, inherited_changes, load_settings, usual_preset
+from crag.settings import OpenAIEngine, graph_address, inherited_changes, load_settings, usual_preset
 
 if TYPE_CHECKING:
     from crag.pipeline.agent import CragAgent
@@ -185,7 +184,7 @@ class Asker:
             preset for chosen pages.
         index: Keep what is read of many pages for later starts (docs/own_data.md).
 
-    Raises crag.settings.SettingsError: the preset cannot be used.
+    Raises crag.settings.SettingsError: the preset cannot be used, or `kg_url` is no address.
 
     Example:
         with Asker() as asker:
@@ -208,13 +207,13 @@ class Asker:
             raise UserError("changes takes a list of lines")
         if changes is None:
             changes = inherited_changes()
+        self._kg_url = graph_address(kg_url)
         settings = load_settings(preset or usual_preset(), changes)
         if threshold is not None and settings.answering.confidence is None:
             raise UserError(f"threshold: preset {settings.name} has no model of P(correct); preset cpu has one")
 
         settings = settings.model_copy(update={"deadline": settings.deadline.for_a_person()})
         self.settings = settings_for_chosen_pages(settings, changes, threshold)
-        self._kg_url = kg_url
         self._keeps_index = index
         self._indexes: dict[tuple[str, ...], PageIndex] = {}
         self._encoder = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
@@ -243,9 +242,8 @@ class Asker:
 
         # Pages before models: a wrong path is reported at once.
         index = self.read(pages)
-        has_graph = self._kg_url or os.environ.get(KG_VARIABLE, "").strip()
         is_first_call = self._agent is None
-        if index is None and not has_graph and is_first_call:
+        if index is None and not self._kg_url and is_first_call:
             _warn("no pages and no knowledge graph are given: hardly any question can be answered")
         agent = self.warm_up()
 
@@ -296,7 +294,7 @@ class Asker:
             # Imported here: `import crag` stays light without the engines.
             from crag.pipeline.agent import CragAgent
 
-            self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url or "", dense_encoder=self._encoder)
+            self._agent = CragAgent.from_settings(self.settings, kg_url=self._kg_url, dense_encoder=self._encoder)
             self._agent.warm_up()
         return self._agent
 

@@ -11,7 +11,6 @@ The prompts say what the kit's say, in our words.
 """
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -29,7 +28,7 @@ from crag.engines.encoders import load_dense_encoder
 from crag.engines.llm import GenerationRequest, load_language_model
 from crag.engines.llm.base import Message
 from crag.pipeline.model_health import WatchedModel
-from crag.settings import KG_VARIABLE, DenseEncoderSettings, load_settings, usual_preset
+from crag.settings import DenseEncoderSettings, graph_address, load_settings, usual_preset
 
 ANSWER = (
     "Answer the question from the references in as few words as you can. Where the references do not hold the answer, "
@@ -63,7 +62,7 @@ class StarterKit:
     def __init__(self) -> None:
         settings = load_settings(usual_preset())
         self._batch_size = settings.batch_size
-        self._graph = os.environ.get(KG_VARIABLE, "").rstrip("/") if self.uses_graph else ""
+        self._graph = graph_address().rstrip("/") if self.uses_graph else ""
         self.last_traces: list[Trace] = []
         self._encoder = None
         if self.uses_pages:

@@ -5,10 +5,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from crag.core.queries import TIME_FORMS, normalise_query_time
-from crag.core.text import without_credentials
+from crag.core.text import is_server_address, without_credentials
 from crag.settings import parse_override, quoted_override
 
 T = TypeVar("T")
@@ -86,6 +85,13 @@ def moment(text: str) -> str:
     return normalised
 
 
+def preset(text: str) -> str:
+    """A preset's name or file; an empty text, as of a variable that is not set, names none."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a preset is required, found nothing")
+    return text
+
+
 def folder(text: str) -> Path:
     """The path of a folder; an empty one names none."""
     if not text.strip():
@@ -95,13 +101,7 @@ def folder(text: str) -> Path:
 
 def server(text: str) -> str:
     """The address of an HTTP server."""
-    try:
-        parts = urlsplit(text)
-        is_address = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
-    except ValueError:  # of the port
-        is_address = False
-
-    if not is_address:
+    if not is_server_address(text):
         # An address may hold a password, and error messages end up in logs
         address = without_credentials(text)
         raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {address!r}")

@@ -32,7 +32,7 @@ from crag.core.log_lines import one_line_warnings
 from crag.core.progress import Progress, ProgressMode
 from crag.core.queries import TIME_FORMS
 from crag.evaluation.graph_server import mock_graph
-from crag.graph import graph_address
+from crag.settings import graph_address
 
 
 @command()
@@ -82,15 +82,14 @@ def _ask(options: argparse.Namespace, questions: Sequence[GivenQuestion], printe
 
 def _choose_graph(options: argparse.Namespace, stack: ExitStack) -> str | None:
     """The address of the graph for `Asker`; None if the environment names it, or only pages are asked."""
+    if options.mock_kg is not None:
+        return _start_graph(stack, options.mock_kg)
+
     # An address of the command line wins over that of the environment
     address = graph_address(options.kg_url)
-    needs_our_graph = not (options.pages or address)
-    # Said only to a user who did not ask for it
-    if needs_our_graph and options.mock_kg is None:
+    if not (options.pages or address):
         say("no page and no graph is given: asking the small graph that is shipped")
-
-    if options.mock_kg is not None or needs_our_graph:
-        return _start_graph(stack, options.mock_kg or "")
+        return _start_graph(stack, "")
     if address:
         warn_of_silent_graph(address)
     kg_url: str | None = options.kg_url

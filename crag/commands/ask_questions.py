@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crag.core.files import DatasetError, UserError, shorten_repr
+from crag.core.files import UserError
 from crag.core.places import expand_home
+from crag.core.text import counted
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.datasets import is_question_file, read_records
-from crag.evaluation.question_fields import with_query_time
+from crag.evaluation.question_fields import question_of, with_query_time
 
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 """The end of a file's name."""
@@ -60,7 +61,7 @@ def read_questions(options: argparse.Namespace) -> list[GivenQuestion]:
         if not questions:
             raise UserError(f"--file {options.file}: no question found")
         if options.start > len(questions):
-            raise UserError(f"--start {options.start}: {options.file} has {len(questions)} questions")
+            raise UserError(f"--start {options.start}: {options.file} has {counted(len(questions), 'question')}")
         return questions[options.start - 1 :]
     return []
 
@@ -69,16 +70,11 @@ def _read_records(path: Path) -> list[GivenQuestion]:
     """The questions of a file with fields. Raises DatasetError: it cannot be read, or a row has no question."""
     questions: list[GivenQuestion] = []
     for record in map(with_query_time, read_records(path)):
-        text = record.data.get("query")
-        if not isinstance(text, str) or not text.strip():
-            found = shorten_repr(text) if text else "nothing"
-            raise DatasetError(f'{record.place}, field "query": expected a question, found {found}')
-
         time = record.data.get("query_time") or None
         name = record.data.get("interaction_id")
         questions.append(
             GivenQuestion(
-                text.strip(),
+                question_of(record).strip(),
                 time if isinstance(time, str) else None,
                 None if name in (None, "") else str(name),
             )

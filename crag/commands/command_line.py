@@ -6,12 +6,12 @@ exit code 2.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from crag.commands.argument_types import STANDARD_OUTPUT, argument_type, override, server
+from crag.commands.argument_types import STANDARD_OUTPUT, argument_type, override, preset, server
 from crag.commands.command_parser import CommandParser
 from crag.commands.ending import EXIT_UNUSABLE, is_output_fault
 from crag.core.files import UserError, json_line, write_rows
@@ -27,8 +27,10 @@ from crag.settings import (
     PRESET_VARIABLE,
     available_presets,
     inherited_changes,
+    load_settings,
     usual_preset,
 )
+from crag.weights.preset_files import read_preset
 
 P = ParamSpec("P")
 
@@ -129,6 +131,7 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
     parser.add_argument(
         "--preset",
         metavar="P",
+        type=preset,
         default=default or usual_preset(),
         help=f"a preset ({presets}) or a TOML file; default: {fallback}",
     )
@@ -141,6 +144,17 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
         help="change a key of the preset (answering.audit=true); a TOML value, none to remove the key; a path begins "
         f"at the current folder; can be repeated, after the lines of ${OVERRIDES_VARIABLE}",
     )
+
+
+def read_changed_preset(name: str) -> Mapping[str, Any] | None:
+    """A preset's settings with the changes of the environment, whose models `crag evaluate` will want; None: no preset.
+
+    Raises SettingsError: a change does not fit the preset; ValueError: the preset is not TOML.
+    """
+    tables = read_preset(name)
+    changes = inherited_changes()
+    # Without changes the tables do: weights can be fetched for settings that are not valid yet
+    return load_settings(name, changes).model_dump() if tables and changes else tables
 
 
 def add_graph_arguments(parser: argparse._ActionsContainer) -> None:

@@ -9,6 +9,7 @@ from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import command, parser_of
 from crag.commands.compare_several import several_lines
 from crag.core.files import DatasetError, check_target, write_json
+from crag.core.text import counted
 from crag.evaluation.batches import SLICE_FIELDS, gold_answers
 from crag.evaluation.compare import Comparison, RunPair, compare_runs, verdicts_title
 from crag.evaluation.metrics import single_value_fields
@@ -124,7 +125,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
     flipped = sum(len(pairs) for pairs in comparison.flips.values())
     yield ""
-    yield f"{flipped} of {comparison.common} questions flipped"
+    yield f"{flipped} of {counted(comparison.common, 'question')} flipped"
     for kind, pairs in comparison.flips.items():
         yield f"{len(pairs):>6}  {verdicts_title(kind, ' -> ')}"
     for kind, pairs in comparison.flips.items():

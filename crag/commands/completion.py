@@ -17,8 +17,10 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the script. Exit code: 0 done, 2 there is no such shell, or shtab is not installed."""
-    parser = parser_of("crag completion", __doc__)
+    """Print the script."""
+    parser = parser_of(
+        "crag completion", __doc__, "Exit code: 0 done; 2 there is no such shell, or shtab is not installed."
+    )
     parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
     options = parser.parse_args(arguments)
 

@@ -46,8 +46,15 @@ from crag.evaluation.runner import Evaluation
 from crag.evaluation.signature import dataset_hash, preset_signature, trim_name, versions
 from crag.evaluation.store import RunStore, SavedRun
 from crag.evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, Worker
-from crag.graph import graph_address
-from crag.settings import KG_VARIABLE, OVERRIDES_VARIABLE, PRESET_VARIABLE, Settings, load_settings, usual_preset
+from crag.settings import (
+    KG_VARIABLE,
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    Settings,
+    graph_address,
+    load_settings,
+    usual_preset,
+)
 
 LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
@@ -80,9 +87,9 @@ def main(
 def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str], program: str) -> int:
     dataset_files(options.dataset)  # report a wrong path first
     options.seconds_per_query = options.seconds_per_query or _usual_seconds(options)
-    address = graph_address(options.kg_url)
+    address = graph_address(options.kg_url) if options.mock_kg is None else ""
     # Only a warning: the run goes on without facts of the graph
-    if options.mock_kg is None and address:
+    if address:
         warn_of_silent_graph(address)
 
     again = resume_command(typed_program(program), words)

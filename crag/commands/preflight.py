@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from crag.commands.argument_types import preset
 from crag.commands.command_line import parser_of
 from crag.commands.ending import EXIT_TERMINATED, EXIT_UNUSABLE, Terminated, stopped_in_order
 from crag.submission.preflight import CHALLENGES
@@ -70,6 +71,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--preset",
         metavar="NAME",
+        type=preset,
         help="default: the active one, which the evaluator uses",
     )
 

@@ -18,8 +18,8 @@ from crag.submission.smoke import smoke
 
 @command(NotApplicableError, subprocess.TimeoutExpired)
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> None:
-    """Command line; exit code 0: the preset is wired well, 2: it is not, and why."""
-    parser = parser_of("crag smoke", __doc__)
+    """Command line."""
+    parser = parser_of("crag smoke", __doc__, "Exit code: 0 the preset is wired well; 2 it is not, and why.")
     parser.add_argument("--preset", default="scripted", help="default: %(default)s, a fake model")
     parser.add_argument(
         "--stand-ins",

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from crag.core.files import LONGEST_LINE, DatasetError, shorten_repr
-from crag.core.text import clean
+from crag.core.text import clean, counted
 
 # Python refuses cells above 131,072 characters; a web page in a cell is longer. The limit is one for the whole process,
 # so whoever sets it changes it for all: only this module does.
@@ -174,7 +174,7 @@ class CsvReader:
         if self._strict and any(surplus):
             width = len(self.columns)
             raise DatasetError(
-                f"{self._source}, line {self._lines_read}: {len(cells)} cells, but the header has {width} "
+                f"{self._source}, line {self._lines_read}: {counted(len(cells), 'cell')}, but the header has {width} "
                 f"column{'s' if width != 1 else ''}; put quotes around a cell that holds a separator"
             )
 

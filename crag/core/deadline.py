@@ -7,7 +7,7 @@ extractor has killable processes, the language model a stopping rule (docs/decis
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -109,24 +109,31 @@ class CallCrashedError(RuntimeError):
     """A call raised something that is not an `Exception`, such as a panic in a Rust library."""
 
 
-def call_within(seconds: float, function: Callable[[], Result]) -> Result:
-    """Run the function in its own thread; give its result or raise its exception, StuckError or CallCrashedError.
+def start_in_thread(function: Callable[[], Result]) -> Future[Result]:
+    """Run the function in a thread of its own, which does not keep the process from ending; its outcome, to wait for.
 
-    Code that holds the interpreter lock cannot be abandoned (a regex in C blocked `join(1.0)` for more than 25 s), so
-    pages are parsed in killable processes. Torch, ONNX Runtime and sockets release the lock.
+    A pool waits for its threads, also after Ctrl-C.
     """
     outcome: Future[Result] = Future()
 
     def run() -> None:
         try:
             outcome.set_result(function())
-        except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
+        except BaseException as error:  # noqa: BLE001 - re-raised in the thread that waits
             outcome.set_exception(error)
 
-    # A daemon, so that an abandoned call cannot keep the process from ending.
-    thread = threading.Thread(target=run, daemon=True, name="watched-call")
-    thread.start()
-    thread.join(seconds)
+    threading.Thread(target=run, daemon=True, name="watched-call").start()
+    return outcome
+
+
+def call_within(seconds: float, function: Callable[[], Result]) -> Result:
+    """Run the function in its own thread; give its result or raise its exception, StuckError or CallCrashedError.
+
+    Code that holds the interpreter lock cannot be abandoned (a regex in C blocked `join(1.0)` for more than 25 s), so
+    pages are parsed in killable processes. Torch, ONNX Runtime and sockets release the lock.
+    """
+    outcome = start_in_thread(function)
+    wait([outcome], seconds)
     if not outcome.done():
         raise StuckError(f"no result after {seconds:.1f} s")
 

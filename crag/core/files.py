@@ -7,6 +7,8 @@ import fcntl
 import json
 import mmap
 import os
+import shutil
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -54,10 +56,20 @@ def _named_if_disk_fails(path: Path) -> Iterator[None]:
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a temporary path with the same suffix; it becomes `path` at the end, or is deleted after an error.
 
+    A device or a pipe, such as ``/dev/null`` or ``/dev/stdout``, stays what it is and gets the content.
+
     Example:
         with whole_file(Path("vectors.npy")) as unfinished:
             np.save(unfinished, vectors)
     """
+    if is_device_or_pipe(path):
+        with tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder, path.name)
+            yield temporary
+            with _named_if_disk_fails(path), temporary.open("rb") as content, path.open("wb") as device:
+                shutil.copyfileobj(content, device)
+        return
+
     path.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, as a rename cannot cross file systems; with a name for each process.
     temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
@@ -76,6 +88,11 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_device_or_pipe(path: Path) -> bool:
+    """Whether the path, or what it links to, is neither a file nor a folder; False if nothing is there."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -207,6 +224,11 @@ def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """
     content = b"".join(json_line(row) for row in rows)
     if not content:
+        return
+    if is_device_or_pipe(path):
+        # It has no last line, and nothing is kept that could be brought to disk
+        with _named_if_disk_fails(path), path.open("wb") as device:
+            device.write(bz2.compress(content) if path.suffix == ".bz2" else content)
         return
 
     with _named_if_disk_fails(path), path.open("a+b") as stream:

@@ -7,6 +7,7 @@ only made `encodable` here: cleaning 50 pages of markup takes seconds, so the pr
 import html
 import math
 import re
+from urllib.parse import urlsplit
 
 import regex
 
@@ -95,6 +96,23 @@ def without_control_tokens(text: str, model_tokens: re.Pattern[str] | None = Non
 def without_credentials(text: str) -> str:
     """The text without users and passwords of addresses (``http://user:password@host``), even malformed ones."""
     return _CREDENTIALS.sub("", text)
+
+
+def is_server_address(text: str) -> bool:
+    """Whether the text is the address of an HTTP server, such as ``http://127.0.0.1:8000``."""
+    try:
+        parts = urlsplit(text)
+        has_port = parts.port != 0
+    except ValueError:  # of the port, or of an IPv6 address
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and has_port
+
+
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """A number of things in words: ``1 question``, ``2 questions``."""
+    if count == 1:
+        return f"{count:,} {singular}"
+    return f"{count:,} {plural or singular + 's'}"
 
 
 def encodable(text: str) -> str:

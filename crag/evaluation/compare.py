@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from crag.core.files import DatasetError
+from crag.core.text import counted
 from crag.evaluation.batches import SLICE_FIELDS, RowKey
 from crag.evaluation.judge import Verdict
 from crag.evaluation.metrics import Metrics, compute_metrics, group_by_label
@@ -137,7 +138,8 @@ def _find_common_questions(first: SavedRun, second: SavedRun) -> list[RunPair]:
 
     if not pairs:
         raise DatasetError(
-            f"{first.folder} ({len(first.records)} questions) and {second.folder} ({len(second.records)} questions) "
+            f"{first.folder} ({counted(len(first.records), 'question')}) and "
+            f"{second.folder} ({counted(len(second.records), 'question')}) "
             "have no question in common: 0 of equal id and text"
         )
     return pairs

@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple, cast
 
 from crag.core.csv_files import DELIMITERS, CsvReader, fold_name, misspelt_names
 from crag.core.files import DatasetError, Record, parse_object, read_lines, shorten_repr
+from crag.core.text import counted
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
 from crag.evaluation.cut_files import dataset_files, joined_files, name_without_part
 from crag.evaluation.question_fields import LABEL_FIELDS, normalise_row
@@ -143,7 +144,8 @@ def _read_split(source: Path, lines: Iterator[tuple[str, bytes]], split: Split) 
         return
     if not left_out:
         raise DatasetError(f"{source}: it has no rows")
-    raise DatasetError(f"{source}: none of its {left_out:,} rows is of split {split} (--split {Split.ANY} reads all)")
+    rows = counted(left_out, "row")
+    raise DatasetError(f"{source}: of {rows} none is of split {split} (--split {Split.ANY} reads all)")
 
 
 def count_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> int:

@@ -25,8 +25,7 @@ def normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     """
     place = record.place
     row = dict(with_query_time(record).data)
-    if row.get("query") is None:
-        raise DatasetError(f'{place}, field "query": missing or null; the row has {", ".join(row) or "no field"}')
+    question_of(record)  # no agent can answer an empty one
     for name in _STRING_FIELDS:
         if row.get(name) is None:
             row.pop(name, None)
@@ -39,7 +38,9 @@ def normalise_row(record: Record, folder: Path) -> dict[str, Any]:
     # Both spellings are read into `alt_ans`
     row.pop("alternative_answers", None)
 
-    if "search_results" in row:
+    if row.get("search_results") is None:
+        row.pop("search_results", None)
+    else:
         entries = _expect(place, "search_results", row["search_results"], list, "a list")
         row["search_results"] = [
             _normalise_result(place, f"search_results[{index}]", entry, folder) for index, entry in enumerate(entries)
@@ -59,6 +60,19 @@ def _expect(
         fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
         raise DatasetError(f'{place}, field "{field}": {fault}')
     return value
+
+
+def question_of(record: Record) -> str:
+    """The record's `query` as it is written. Raises DatasetError: it is missing, no string, or has no visible sign."""
+    value = record.data.get("query")
+    if value is None:
+        names = ", ".join(record.data) or "no field"
+        raise DatasetError(f'{record.place}, field "query": missing or null; the row has {names}')
+
+    question = _expect(record.place, "query", value, str, "a string")
+    if not clean(question).strip():
+        raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(question)}')
+    return question
 
 
 def with_query_time(record: Record) -> Record:

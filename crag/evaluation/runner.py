@@ -10,6 +10,7 @@ from typing import Any
 
 from crag.core.files import DatasetError, write_json
 from crag.core.progress import Progress, ProgressMode
+from crag.core.text import counted
 from crag.evaluation.batches import SECONDS_PER_QUERY, Question, RowKey, gold_answers, in_batches
 from crag.evaluation.cut_files import dataset_files
 from crag.evaluation.datasets import count_rows, read_rows
@@ -185,7 +186,7 @@ class Evaluation:
         # Only now is the number of rows known
         if self._rows_read < saved:
             raise DatasetError(
-                f"{self.store.folder}: the run to resume has {saved} questions, more than --limit "
+                f"{self.store.folder}: the run to resume has {counted(saved, 'question')}, more than --limit "
                 f"{self.limit}: it cannot be cut"
             )
 

@@ -15,7 +15,6 @@ shapes of its records, `entities` the names of teams and companies, `share_class
 what is noted while the rows of a call are looked up.
 """
 
-import os
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -25,7 +24,7 @@ from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm.base import LanguageModel
 from crag.graph.path import UNASKED, KnowledgeGraphPath, Lookup
 from crag.graph.writing import BankError
-from crag.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError
+from crag.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError, graph_address
 
 __all__ = [
     "UNASKED",
@@ -33,7 +32,6 @@ __all__ = [
     "KnowledgeGraphPath",
     "Lookup",
     "NoKnowledgeGraph",
-    "graph_address",
     "open_knowledge_graph",
 ]
 
@@ -63,11 +61,6 @@ class NoKnowledgeGraph:
 
 KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 """Looks up all questions of a batch."""
-
-
-def graph_address(kg_url: str = "") -> str:
-    """`kg_url`, or else the address in the evaluator's environment variable; empty without either."""
-    return kg_url or os.environ.get(KG_VARIABLE, "").strip()
 
 
 def open_knowledge_graph(

@@ -1,16 +1,16 @@
 """The whole pipeline of a batch, from the evaluator's dictionary to answers. Start reading here."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 
 from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
-from crag.core.deadline import BatchClock
+from crag.core.deadline import BatchClock, start_in_thread
 from crag.core.queries import parse_batch
 from crag.engines.encoders import BatchedDenseEncoder, CrossEncoder, load_cross_encoder, load_dense_encoder
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
-from crag.graph import KnowledgeGraph, NoKnowledgeGraph, graph_address, open_knowledge_graph
+from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from crag.pipeline.batch_run import BatchRun
 from crag.pipeline.case import Case
 from crag.pipeline.model_health import WatchedModel
@@ -18,7 +18,7 @@ from crag.pipeline.other_sites import ReadOtherSites
 from crag.pipeline.steps import AddFacts, AskGraph, CloseClassGates, FindArticles, PlanTurns, ReadPages, RouteQuestions
 from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
-from crag.settings import KnowledgeGraphSettings, Settings, require_weights
+from crag.settings import KnowledgeGraphSettings, Settings, graph_address, require_weights
 from crag.web import WebPath
 
 
@@ -92,7 +92,9 @@ class CragAgent:
         Raises crag.weights.manifest.WeightsMissingError before anything is loaded: one line names all missing
         weights and the command that gets them.
         """
-        engine = settings.engine(has_graph=bool(graph_address(kg_url)))
+        # Before a model is loaded: a wrong address is reported at once.
+        address = graph_address(kg_url) if settings.knowledge_graph else ""
+        engine = settings.engine(has_graph=bool(address))
         model = WatchedModel(load_language_model(engine))
         if dense_encoder is None and settings.dense_encoder:
             dense_encoder = load_dense_encoder(settings.dense_encoder)
@@ -114,12 +116,16 @@ class CragAgent:
         if settings.public_data:
             public_data = ShippedPublicData(settings.public_data, model, dense_encoder)
 
+        knowledge_graph: KnowledgeGraph = NoKnowledgeGraph()
+        if address:
+            knowledge_graph = open_knowledge_graph(settings.knowledge_graph, model, dense_encoder, address)
+
         return cls(
             settings,
             model,
             WebPath(settings.web, dense_encoder, cross_encoder or shipped_cross_encoder, model),
             router,
-            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense_encoder, kg_url),
+            knowledge_graph=knowledge_graph,
             public_data=public_data,
             more_checks=more_checks,
             more_facts=more_facts,
@@ -134,14 +140,19 @@ class CragAgent:
         if self.settings.language_model.engine == "vllm":
             self._model.warm_up()
 
-        with ThreadPoolExecutor(1) as thread:
-            model = thread.submit(self._model.warm_up)
+        model = start_in_thread(self._model.warm_up)
+        try:
             self._router.warm_up()
             self._web.warm_up()
             for source in self._fact_sources:
                 source.warm_up()
             # Raises what went wrong in the thread.
             model.result()
+        except BaseException:
+            # A library that is loading weights is not torn off. A server may be waited for in vain, for minutes.
+            if self.settings.language_model.engine != "openai":
+                wait([model])
+            raise
 
         self._knowledge_graph.warm_up()
 

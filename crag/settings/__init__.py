@@ -38,6 +38,7 @@ from crag.settings.facts import PublicDataSettings as PublicDataSettings
 from crag.settings.graph import KG_VARIABLE as KG_VARIABLE
 from crag.settings.graph import KgWriterSettings as KgWriterSettings
 from crag.settings.graph import KnowledgeGraphSettings as KnowledgeGraphSettings
+from crag.settings.graph import graph_address as graph_address
 from crag.settings.loading import ACTIVE_FILE as ACTIVE_FILE
 from crag.settings.loading import DEFAULT_PRESET as DEFAULT_PRESET
 from crag.settings.loading import OVERRIDES_VARIABLE as OVERRIDES_VARIABLE

@@ -4,12 +4,32 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from crag.core.environment import read_variable
+from crag.core.text import is_server_address, without_credentials
 from crag.settings.answering import AnswerPromptName, DomainName
 from crag.settings.base import StrictModel
+from crag.settings.errors import SettingsError
 from crag.settings.places import LocalPath
 
 KG_VARIABLE = "CRAG_MOCK_API_URL"
 """Environment variable with the address of the graph's server (tasks 2 and 3); without it there is none (task 1)."""
+
+
+def graph_address(kg_url: str | None = None) -> str:
+    """`kg_url`, or else the address in the evaluator's environment variable; empty without either.
+
+    Raises SettingsError: it is no address of a server; the message says where it was set.
+    """
+    address = kg_url or read_variable(KG_VARIABLE)
+    if not address or is_server_address(address):
+        return address
+
+    source = "kg_url" if kg_url else f"the environment variable {KG_VARIABLE}"
+    raise SettingsError(
+        f"{source}: {without_credentials(address)!r} is not an address such as http://127.0.0.1:8000; "
+        "without it there is no knowledge graph"
+    )
+
 
 _Domains = Annotated[tuple[DomainName, ...], Field(strict=False)]
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,8 +79,10 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
     if not path.is_file():
         is_from_environment = str(preset) == read_variable(PRESET_VARIABLE)
         origin = f" (of ${PRESET_VARIABLE})" if is_from_environment else ""
+        similar = get_close_matches(str(preset).lower(), available_presets(), n=1)
+        hint = f": did you mean {similar[0]}?" if similar else ";"
         shipped = ", ".join(available_presets())
-        raise SettingsError(f"there is no preset {str(preset)!r}{origin}; shipped presets: {shipped}")
+        raise SettingsError(f"there is no preset {str(preset)!r}{origin}{hint} shipped presets: {shipped}")
 
     if overrides is None:
         overrides = inherited_changes()

@@ -4,10 +4,11 @@ import errno
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -274,9 +275,13 @@ def write_record(folder: Path, source_by_path: Mapping[str, str], other_source: 
     (folder / RECORD_NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
+def resolve(
+    names: Sequence[str],
+    read: Callable[[str], Mapping[str, Any] | None] = read_preset,
+) -> tuple[Group, list[NeededFolder]]:
     """What these models, groups and presets need: models, without duplicates, and the folders that training makes.
 
+    `read` gives the settings of a preset, None if there is no such preset.
     Raises UnknownModelError: there is no such name; ValueError: a preset is not TOML.
     """
     manifest = load_manifest()
@@ -287,7 +292,7 @@ def resolve(names: Sequence[str]) -> tuple[Group, list[NeededFolder]]:
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
     for name in names:
-        preset = read_preset(name)
+        preset = read(name)
         group = groups.get(name)
         # A preset before a group of the same name
         if preset:

@@ -199,9 +199,18 @@ def test_a_damaged_index_is_made_again(folder: Path, settings: Settings, damage:
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE files SET path = id", "UPDATE pages SET title = 'x'", "UPDATE pages SET text = ''"]
+    "change",
+    [
+        "UPDATE files SET path = id",
+        "UPDATE pages SET title = 'x'",
+        "UPDATE pages SET text = ''",
+        "DROP TABLE files",
+        "DROP TABLE pieces",
+    ],
 )
-def test_an_index_whose_values_are_damaged_is_made_again(folder: Path, settings: Settings, change: str) -> None:
+def test_an_index_whose_values_or_tables_are_damaged_is_made_again(
+    folder: Path, settings: Settings, change: str
+) -> None:
     opened(folder, settings)[0].close()
     (kept,) = list_indexes()
     with closing(sqlite3.connect(kept.file)) as connection:
@@ -330,6 +339,12 @@ def test_indexes_are_listed_cleared_and_bounded(
     assert clear_indexes()
     assert list(index_folder().iterdir()) == []
     assert len(list(folder.iterdir())) == MANY + 1
+
+
+@pytest.mark.parametrize("written", ['"{}"', " '{}' "])
+def test_quotes_are_no_part_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("CRAG_INDEX_DIR", written.format(tmp_path / "index"))
+    assert index_folder() == tmp_path / "index"
 
 
 def test_no_index_keeps_nothing(folder: Path, settings: Settings) -> None:

@@ -21,7 +21,7 @@ from crag import Asker
 from crag.__main__ import main
 from crag.asking import documents, sources
 from crag.core.files import UserError
-from crag.settings import ExtractSettings
+from crag.settings import ExtractSettings, SettingsError
 from tests.asking.pdf_files import build_pdf, text_at
 
 QUESTION = "who directed rain man?"
@@ -252,7 +252,7 @@ def test_a_file_with_fields_gives_the_questions_their_times_and_names(
     ("name", "content", "fault"),
     [
         ("a.txt", "who?\nwo ist Köln?\n".encode("latin-1"), "line 2: not UTF-8 text (byte 0xf6); save it as UTF-8"),
-        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": expected a question, found nothing'),
+        ("a.csv", b"query,query_time\n,2024-03-05\n", 'line 2, field "query": missing or null; the row has query_time'),
         ("a.json", b'[{"query": "who?"}]', "line 1: expected a JSON object"),
     ],
 )
@@ -429,16 +429,33 @@ def test_without_page_and_graph_the_shipped_graph_is_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", "")
+    assert "asking the small graph that is shipped" in ask_shipped_graph(capsys)
+
+
+def test_a_graph_of_the_command_line_wins_over_any_address_of_the_environment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MOCK_API_URL", "foo")
+    assert "asking the small graph" not in ask_shipped_graph(capsys, "--mock-kg")
+
+
+def ask_shipped_graph(capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    """Ask the graph a question; what is said on standard error."""
     call = 'language_model.replies={"Calls:" = \'get_movie("titanic")["revenue"]\'}'
     graph = ["--set", 'knowledge_graph.source_policy="graph_first"', "--set", call]
     graph += ["--set", "knowledge_graph.direct_answers=true"]
-    assert main(["ask", "what did titanic earn?", "--json", "--preset", "scripted", *graph]) == 0
+    assert main(["ask", "what did titanic earn?", "--json", "--preset", "scripted", *graph, *more]) == 0
     said = capsys.readouterr()
-    assert "asking the small graph that is shipped" in said.err
     trace = json.loads(said.out)
     assert trace["graph_state"] == "found"
     assert trace["evidence"]["source"] == 'knowledge graph: get_movie("titanic")["revenue"]'
     assert trace["answer"]["text"] in trace["evidence"]["sentence"]
+    return said.err
+
+
+def test_an_asker_refuses_a_graph_without_an_address_before_it_reads_pages_or_loads_models() -> None:
+    with pytest.raises(SettingsError, match="kg_url: 'foo' is not an address such as http://"):
+        Asker("scripted", kg_url="foo")
 
 
 def test_a_dead_graph_is_told(page: str, capsys: pytest.CaptureFixture[str]) -> None:

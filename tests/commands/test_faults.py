@@ -51,6 +51,8 @@ FAULTS = [
     ("crag evaluate --split two", "argument --split: a split is a number such as 0, or any; found 'two'"),
     # what is not there, or not what it should be
     ("crag evaluate --dataset nowhere.jsonl", "nowhere.jsonl: there is no such file"),
+    (f"{EVALUATE} --preset=", "argument --preset: a preset is required, found nothing"),
+    (f"{EVALUATE} --preset Scriptd", "there is no preset 'Scriptd': did you mean scripted? shipped presets: cpu,"),
     (f"{EVALUATE} --preset nobody", "there is no preset 'nobody'; shipped presets:"),
     (f"{EVALUATE} --set answering.nonesuch=1", 'key "answering.nonesuch": unknown key; allowed keys: '),
     (f"{EVALUATE} --set answering.word_limit=0", "greater than or equal to 1 (found 0)"),

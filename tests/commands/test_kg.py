@@ -141,8 +141,9 @@ def test_a_run_goes_on_after_the_rows_of_the_last_one(preset: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "more", "complaint"),
     [
-        ([{"text": "who?"}], [], 'line 1: field "query" must be a string, found None'),
-        ([JAWS, {"query": "who?", "query_time": 3}], [], 'line 2: field "query_time" must be a string, found 3'),
+        ([{"text": "who?"}], [], 'line 1, field "query": missing or null; the row has text'),
+        ([JAWS, {"query": " "}], [], "line 2, field \"query\": expected a question, found ' '"),
+        ([JAWS, {"query": "who?", "query_time": 3}], [], 'line 2, field "query_time": expected a string, found 3'),
         ([JAWS], ["--set", "knowledge_graph.writer.names=1"], 'key "knowledge_graph.writer.names": unknown key'),
     ],
 )

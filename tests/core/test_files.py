@@ -3,6 +3,7 @@
 import bz2
 import errno
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,27 @@ def test_a_fault_of_writing_names_the_file_that_the_user_named(tmp_path: Path) -
     with pytest.raises(OSError, match=r"'[^' ]*/out\.jsonl'$") as raised:
         write_rows(folder, [{"a": 1}])
     assert (raised.value.filename, raised.value.filename2) == (str(folder), None)
+
+
+def test_a_pipe_or_a_device_gets_the_content_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "rows.jsonl"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert write_rows(pipe, [{"a": 1}]) == 1
+        append_rows(pipe, [{"a": 2}])
+        assert os.read(reader, 100) == b'{"a": 1}\n{"a": 2}\n'
+    finally:
+        os.close(reader)
+    assert list(tmp_path.iterdir()) == [pipe]
+    assert pipe.is_fifo()
+
+    # A link to a device, as "/dev/stdout" is one: nobody's own would be replaced if this failed
+    link = tmp_path / "null"
+    link.symlink_to("/dev/null")
+    write_json(link, {"a": 1})
+    append_rows(link, [{"a": 2}])
+    assert link.is_char_device()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_only_common_questions_are_compared(tmp_path: Path, capsys: pytest.Captu
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     out = capsys.readouterr().out
     assert "Only the 1 common questions are compared: 3 are only in A, 2 only in B." in out
-    assert "1 of 1 questions flipped" in out
+    assert "1 of 1 question flipped" in out
     assert "A is not finished: 4 of ? questions" in out
     assert "B is not finished" not in out
 

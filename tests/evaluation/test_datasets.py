@@ -133,6 +133,7 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
         (b'{\n "query": "who?"\n}', r"line 2: not valid JSON \(write each object in one line"),
         ('{"query": "é"}'.encode("utf-16"), r"line 2: not UTF-8 text \(UTF-16 text, save it as UTF-8"),
         (lines([row(1, query=None)]), r'line 2, field "query": missing or null'),
+        (lines([row(1, query=" \u200b")]), r'line 2, field "query": expected a question, found'),
         (b'{"question": "who?", "gold": "x"}', 'line 2, field "query": missing or null; the row has question, gold'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected a string, found \[\'movie\'\]'),
         (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of strings'),
@@ -241,8 +242,12 @@ def test_gigabytes_in_one_line_are_refused_in_bounded_memory(tmp_path: Path) -> 
 
 
 def test_a_query_alone_is_a_row_and_csv_is_read(tmp_path: Path) -> None:
-    (tmp_path / "q.jsonl").write_bytes(lines([{"query": "q 1"}]))
-    assert list(read_rows(tmp_path / "q.jsonl")) == [{"query": "q 1", "interaction_id": "line 1", "alt_ans": []}]
+    # Null, as a table's export writes it, is as good as no field
+    nothing = dict.fromkeys(["answer", "interaction_id", "query_time", "search_results"])
+    (tmp_path / "q.jsonl").write_bytes(lines([{"query": "q 1"}, {"query": "q 1", **nothing}]))
+    first, second = read_rows(tmp_path / "q.jsonl")
+    assert first == {"query": "q 1", "interaction_id": "line 1", "alt_ans": []}
+    assert second == {**first, "interaction_id": "line 2"}
     table = '\ufeffquery,answer,alt_ans,domain\n"who, then?",Ann,"[""Anna""]",\n\n"two\nlines",,,movie\n'
     for name, content in (("q.csv", table.encode()), ("q.csv.bz2", bz2.compress(table.encode()))):
         (tmp_path / name).write_bytes(content)

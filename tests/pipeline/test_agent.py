@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from crag.answering import normalise
 from crag.core.contracts import I_DONT_KNOW, Answer, Fact, Lost, Query, Trace
-from crag.core.deadline import Deadline
+from crag.core.deadline import CallCrashedError, Deadline
 from crag.engines.llm import Generation, GenerationRequest
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
 from crag.facts import PublicData
 from crag.graph import Lookup, NoKnowledgeGraph
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import ModelCounts
-from crag.settings import ScriptedEngine, Settings, load_settings
+from crag.settings import OpenAIEngine, ScriptedEngine, Settings, load_settings
+from crag.web import WebPath
 from tests.hang_guard import finish
 from tests.pipeline.asking import agent_of, batch_of, page
 
@@ -149,6 +150,27 @@ def test_a_dead_engine_costs_its_answers_and_is_asked_again() -> None:
     for answers, traces in batches[1:]:
         assert "the language model died" in answers[0].reason
         assert traces[0].lost is Lost.FAULT
+
+
+class Loading(ScriptedLanguageModel):
+    """A server that loads its model for ever."""
+
+    def warm_up(self) -> None:
+        threading.Event().wait()
+
+
+def test_an_interruption_does_not_wait_for_a_server_that_loads_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Loading(ScriptedEngine(engine="scripted"))
+    server = OpenAIEngine(engine="openai", model="any")
+    settings = settings_with().model_copy(update={"language_model": server})
+    agent = CragAgent(settings, model, WebPath(settings.web, None, None, model))
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(WebPath, "warm_up", interrupted)
+    with pytest.raises(CallCrashedError, match="KeyboardInterrupt"):
+        finish(agent.warm_up)
 
 
 class NeverBack(NoKnowledgeGraph):

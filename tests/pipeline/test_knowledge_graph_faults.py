@@ -14,7 +14,7 @@ from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Classific
 from crag.core.deadline import BatchClock, Deadline
 from crag.engines.llm import Generation, GenerationRequest, LanguageModel
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
-from crag.graph import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGraph, open_knowledge_graph
+from crag.graph import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGraph
 from crag.graph.client import RequestLimits
 from crag.graph.context import LookupContext, TableQuery
 from crag.graph.results import Row, Status
@@ -23,11 +23,12 @@ from crag.mock_api import serve
 from crag.pipeline.agent import CragAgent
 from crag.pipeline.model_health import WatchedModel
 from crag.router import QuestionRouter
-from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
+from crag.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError, load_settings
 from crag.web import RetrievedPassages, WebPath
 from tests.graph.faulty_server import Fault, FaultyServer, unused_address
 from tests.hang_guard import finish
 from tests.pipeline.test_agent import questions_of, settings_with
+from tests.toml_text import toml_table
 
 QUESTION = "who directed rain man?"
 CALLS = 'get_movie_person_crew("rain man",None,eq(job,"Director"))["name"]'
@@ -336,4 +337,15 @@ def test_what_is_no_address_is_reported_with_the_name_of_the_variable(
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", address)
     with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL: '{address}' is not an address such as http://"):
-        open_knowledge_graph(KnowledgeGraphSettings(), ScriptedLanguageModel(ScriptedEngine(engine="scripted")), None)
+        CragAgent.from_settings(load_settings("scripted"))
+
+
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = toml_table(replies(calls='get_movie("titanic")["revenue"]'))
+    with serve() as graph:
+        monkeypatch.setenv("CRAG_MOCK_API_URL", f'"{graph}"')
+        agent = CragAgent.from_settings(
+            load_settings("scripted", [f"language_model.replies = {said}", "web.extract.workers = 0"])
+        )
+        (_, trace), _ = ask(agent)
+    assert trace.graph_state == "found"

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from crag.answering.prompts import PROMPTS
 from crag.core.places import REPOSITORY
 from crag.settings import (
+    KG_VARIABLE,
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     PRESETS,
@@ -21,6 +22,7 @@ from crag.settings import (
     SettingsError,
     active_preset,
     available_presets,
+    graph_address,
     load_settings,
 )
 from crag.weights.preset_files import read_preset
@@ -165,6 +167,27 @@ def test_quotes_that_a_container_engine_keeps_are_no_part_of_a_variable(
     monkeypatch.setenv(OVERRIDES_VARIABLE, '"answering.word_limit=21"')
     settings = load_settings()
     assert (settings.name, settings.answering.word_limit) == ("nec", 21)
+
+
+def test_quotes_are_no_part_of_the_address_of_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KG_VARIABLE, ' "http://127.0.0.1:8000" ')
+    assert graph_address() == "http://127.0.0.1:8000"
+    assert graph_address("https://example.org/graph") == "https://example.org/graph", "the argument wins"
+    monkeypatch.setenv(KG_VARIABLE, '""')
+    assert graph_address() == ""
+
+
+@pytest.mark.parametrize(
+    "address", ["foo", "ftp://x", "http://", "localhost:8000", "http://x:no", "http://x:0", "http://[::1", "{}"]
+)
+def test_what_is_no_address_of_a_graph_is_refused_with_its_source(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    with pytest.raises(SettingsError, match=f"kg_url: '{re.escape(address)}' is not an address such as http://"):
+        graph_address(address)
+    monkeypatch.setenv(KG_VARIABLE, address)
+    with pytest.raises(SettingsError, match=f"{KG_VARIABLE}: '{re.escape(address)}' is not an address"):
+        graph_address()
 
 
 @pytest.mark.parametrize("change", ["batch_size = 99", "batch_size = "])

@@ -71,7 +71,7 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     written(tmp_path / "q.jsonl", ROWS[:1])
     empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
-    assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
+    assert f"fold {empty[0]} tests none of 1 question" in capsys.readouterr().err
 
 
 def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path: Path) -> None:

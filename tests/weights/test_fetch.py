@@ -323,6 +323,20 @@ def test_names_of_models_groups_and_presets_resolve_to_each_model_once_and_requi
     assert {folder.kind for folder in folders} == {"adapter", "classifier", "calibration"}
 
 
+def test_what_the_environment_changes_is_fetched(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.fill()
+    monkeypatch.setenv("CRAG_SETTINGS", 'language_model = {engine = "transformers", model = "m"}')
+    code, out, _ = world.fetch("scripted")
+    assert code == 0
+    assert "m: ready" in out
+
+    monkeypatch.setenv("CRAG_SETTINGS", "batch_size = 99")
+    code, _, error = world.fetch("scripted")
+    assert code == 2
+    assert "batch_size = 99 (of $CRAG_SETTINGS)" in error
+    assert world.fetch("m")[0] == 0, "a model alone has no settings"
+
+
 def test_a_presets_file_is_followed_and_what_training_makes_is_reported(world: World, tmp_path: Path) -> None:
     world.fill()
     engine = 'engine = "transformers"\nmodel = "m"\nadapters = { kg_writer = "models/adapters/mine/kg_writer" }'

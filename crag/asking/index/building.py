@@ -105,9 +105,9 @@ class IndexBuilder:
         """The index of the file, up to date; made again, once, if the file is damaged."""
         try:
             return self._update_kept(file)
-        except NO_ACCESS:
-            raise
-        except DAMAGE:
+        except (*NO_ACCESS, *DAMAGE) as error:
+            if isinstance(error, NO_ACCESS) and not _lacks_a_table(error):
+                raise
             self.warn(f"{file}: the index is damaged; it is made again")
             delete_index(file)
         return self._update_kept(file)
@@ -128,6 +128,11 @@ class IndexBuilder:
         os.utime(file)
         make_room(file)
         return store
+
+
+def _lacks_a_table(error: Exception) -> bool:
+    """Whether the file can be read, but lacks what every index has: SQLite's general error, of a statement."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
 
 
 def choose_file(places: Sequence[str], files: Sequence[FoundFile], settings: Settings) -> Path | None:

@@ -1,6 +1,5 @@
 """Where indexes are kept: files in one folder, bounded together, which users can list and clear."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from crag.asking.index.files import absolute_path
+from crag.core.environment import read_variable
 from crag.core.places import expand_home, home_folder
 
 MOST_BYTES = 4_000_000_000
@@ -33,7 +33,7 @@ class KeptIndex(NamedTuple):
 
 def index_folder() -> Path:
     """The folder of all indexes: `$CRAG_INDEX_DIR`, else `~/.cache/crag-index`."""
-    configured = os.environ.get("CRAG_INDEX_DIR")
+    configured = read_variable("CRAG_INDEX_DIR")
     if configured:
         return expand_home(configured).absolute()
     return home_folder() / ".cache" / "crag-index"

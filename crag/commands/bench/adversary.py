@@ -23,6 +23,7 @@ from crag.commands.command_line import add_preset_arguments, command, parser_of
 from crag.commands.evaluate import main as evaluate
 from crag.core.contracts import INVALID_QUESTION
 from crag.core.files import read_jsonl, write_rows
+from crag.core.text import counted
 from crag.evaluation.datasets import DEFAULT_DATASET, read_rows
 from crag.evaluation.judge import make_judge
 from crag.evaluation.store import PREDICTIONS
@@ -30,7 +31,7 @@ from crag.evaluation.store import PREDICTIONS
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Attack and print; exit code 2 if a file or the preset cannot be used."""
+    """Attack and print."""
     options = _parse(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
 
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs[family, pages] = [prediction.data for prediction in predictions]
 
     summary = attack_table(runs, lies, make_judge("rules"))
-    print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{summary}")
+    print(f"\n{options.preset}, {options.dataset.name}: {counted(len(rows), 'question')}\n\n{summary}")
     return 0
 
 
@@ -70,7 +71,7 @@ def _poisoned(
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench adversary", __doc__)
+    parser = parser_of("crag bench adversary", __doc__, "Exit code: 0 done; 2 a file or the preset cannot be used.")
     parser.add_argument(
         "--dataset",
         type=Path,

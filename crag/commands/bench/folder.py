@@ -39,8 +39,8 @@ _HEADER = (
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a row for each number of documents. Exit code: 0 done, 2 a file or model cannot be used."""
-    parser = parser_of("crag bench folder", __doc__)
+    """Print a row for each number of documents."""
+    parser = parser_of("crag bench folder", __doc__, "Exit code: 0 done; 2 a file or a model cannot be used.")
     parser.add_argument("--dataset", type=Path, nargs="+", required=True, metavar="FILE")
     parser.add_argument(
         "--limit", metavar="N", type=whole_number(1), default=60, help="questions (default: %(default)s)"

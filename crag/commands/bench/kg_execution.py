@@ -41,7 +41,7 @@ _COLUMNS = ("said", "said right", "computed", "computed right")
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print agreement by domain. Exit code: 0 done, 2 a file cannot be used."""
+    """Print agreement by domain."""
     options = _parse(arguments)
 
     rows = labelled_questions(options.questions, ANSWER_FIELDS)
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench kg-execution", __doc__)
+    parser = parser_of("crag bench kg-execution", __doc__, "Exit code: 0 done; 2 a file cannot be used.")
     parser.add_argument(
         "--questions",
         type=Path,

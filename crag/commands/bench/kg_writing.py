@@ -43,7 +43,7 @@ from crag.training.folds import Fold, may_train, parse_fold
 
 @command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
+    """Write calls, execute them, print the tables."""
     options = _parse(arguments)
     settings = load_settings(options.preset, options.set)
     rows = questions_with_calls(options.questions)
@@ -67,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench kg-writing", __doc__)
+    parser = parser_of(
+        "crag bench kg-writing", __doc__, "Exit code: 0 done; 2 a file, a preset or a model cannot be used."
+    )
     parser.add_argument(
         "--questions",
         type=Path,

@@ -60,7 +60,7 @@ QUIET_LOAD = 0.5
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command. Exit code: 0 done, 2 a file, model or environment cannot be used."""
+    """The command."""
     options = _parse(arguments)
     if not options.python.is_file():
         raise UserError(f"--python {options.python}: no such file; make peers writes .venv-peers")
@@ -97,7 +97,9 @@ def _save(target: Path | None, report: Row) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench peers", __doc__)
+    parser = parser_of(
+        "crag bench peers", __doc__, "Exit code: 0 done; 2 a file, a model or an environment cannot be used."
+    )
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="questions with pages")
     parser.add_argument(
         "--limit", type=whole_number(1), default=12, metavar="N", help="at most N questions; default: 12"

@@ -33,7 +33,7 @@ from crag.settings import load_settings
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read and print. Exit code: 0 done, 2 a file or the preset cannot be used."""
+    """Read and print."""
     options = _parse(arguments)
     pages = read_marked_pages(options.facts)
     readers = project_readers(load_settings(options.preset, options.set).web.extract)
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench reading", __doc__)
+    parser = parser_of("crag bench reading", __doc__, "Exit code: 0 done; 2 a file or the preset cannot be used.")
     parser.add_argument(
         "--facts",
         type=Path,

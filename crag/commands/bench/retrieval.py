@@ -31,8 +31,8 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command. Exit code: 0 done, 2 a file or model cannot be used."""
-    parser = parser_of("crag bench retrieval", __doc__)
+    """The command."""
+    parser = parser_of("crag bench retrieval", __doc__, "Exit code: 0 done; 2 a file or a model cannot be used.")
     parser.add_argument(
         "--dataset",
         type=Path,

@@ -26,7 +26,7 @@ from crag.evaluation.report.finished_run import FinishedRun, read_finished_run
 from crag.evaluation.retrieval_quality import IN_CONTEXT
 from crag.evaluation.store import RESULTS
 from crag.evaluation.worker import DEFAULT_AGENT
-from crag.graph import graph_address
+from crag.settings import graph_address
 
 PROGRAM = "crag bench starter-kit"
 MODULE = "crag.benchmarks.starter_kit"

@@ -28,7 +28,7 @@ from crag.settings import load_settings
 
 @command(ModuleNotFoundError)
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file, preset or vLLM cannot be used."""
+    """Command line."""
     options = _parse(arguments)
     if options.training:
         return report_training(options.set)
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag bench t4-plan", __doc__)
+    parser = parser_of(
+        "crag bench t4-plan", __doc__, "Exit code: 0 it fits; 1 it does not; 2 a file, a preset or vLLM cannot be used."
+    )
     parser.add_argument(
         "--dataset",
         type=Path,

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from crag.commands.argument_types import argument_type
 from crag.commands.command_line import command, parser_of
+from crag.core.text import counted
 from crag.facts import TableError, build_companies, build_films, build_grammys, build_oscars
 
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the tables. Exit code: 0 done, 2 a file cannot be used, or none is given."""
+    """Make the tables."""
     options = _parse(arguments)
 
     rows: dict[str, int] = {}
@@ -33,12 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not rows:
         raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
 
-    counts = ", ".join(f"{count} rows of {name}" for name, count in rows.items())
+    counts = ", ".join(f"{counted(count, 'row')} of {name}" for name, count in rows.items())
     print(f"{options.out}: {counts}")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag data tables", __doc__)
+    parser = parser_of("crag data tables", __doc__, "Exit code: 0 done; 2 a file cannot be used, or none is given.")
     parser.add_argument(
         "--oscars",
         type=Path,

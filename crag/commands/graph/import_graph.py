@@ -15,10 +15,11 @@ from crag.mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Import. Exit code: 0 complete, 2 something could not be imported, 130 interrupted."""
+    """Import."""
     parser = CommandParser(
         prog="crag graph import",
         description=__doc__,
+        epilog="Exit code: 0 complete; 2 something could not be imported; 130 interrupted.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 

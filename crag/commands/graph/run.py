@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from crag.graph.client import KgClient
 from crag.graph.executor import Executor, Task
 from crag.graph.results import Result, Status
 from crag.graph.schema import Domain
-from crag.settings import KG_VARIABLE
+from crag.settings import KG_VARIABLE, graph_address
 
 _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3}
 """Outcome of a statement -> exit code; the largest counts."""
@@ -63,7 +62,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--kg-url",
         metavar="URL",
         type=server,
-        default=os.environ.get(KG_VARIABLE),
         help=f"address of a knowledge graph server; default: ${KG_VARIABLE}",
     )
 
@@ -83,6 +81,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
 
     options = parser.parse_args(arguments)
+    options.kg_url = graph_address(options.kg_url)
     if not options.kg_url:
         parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set; crag graph serve --port 8080 starts a graph")
     return options

@@ -19,7 +19,7 @@ from crag.mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until interrupted. Exit code: 2 if the server could not start."""
+    """Serve until interrupted."""
     options = _parse(arguments)
 
     # A daemon thread: it must not keep the process alive when the server ends by itself
@@ -50,6 +50,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = CommandParser(
         prog="crag graph serve",
         description="The CRAG mock API over a graph of JSON tables.",
+        epilog="Exit code: 0 stopped; 2 it could not start.",
     )
 
     parser.add_argument(

@@ -8,8 +8,8 @@ from crag.commands.command_line import command, parser_of, say
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Delete indexes and say which. Exit code: 0 done."""
-    parser = parser_of("crag index clear", __doc__)
+    """Delete indexes and say which."""
+    parser = parser_of("crag index clear", __doc__, "Exit code: 0 done, also if there was none.")
     parser.add_argument(
         "places",
         metavar="PLACE",

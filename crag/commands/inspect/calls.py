@@ -10,10 +10,10 @@ from crag.commands.argument_types import STANDARD_OUTPUT, whole_number
 from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import add_preset_arguments, command, parser_of, write_or_print
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record, append_rows, write_rows
+from crag.core.files import DatasetError, Record, append_rows, shorten_repr, write_rows
 from crag.core.progress import batches_with_progress
 from crag.evaluation.datasets import read_records
-from crag.evaluation.question_fields import with_query_time
+from crag.evaluation.question_fields import question_of, with_query_time
 from crag.graph.language import render
 from crag.graph.writing import CallRequest, WrittenCalls
 from crag.settings import load_settings
@@ -21,13 +21,13 @@ from crag.settings import load_settings
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write calls. Exit code: 0 every row has its calls, 2 an input is missing or wrong."""
+    """Write calls."""
     options = _parse(arguments)
 
     settings = load_settings(options.preset, options.set)
     may_replace = options.resume or options.overwrite
     prints = options.out == STANDARD_OUTPUT
-    if options.out.exists() and not (may_replace or prints):
+    if options.out.is_file() and not (may_replace or prints):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
 
     # The whole file is read before a model is loaded: a wrong row is reported at once.
@@ -56,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag inspect calls", __doc__)
+    parser = parser_of(
+        "crag inspect calls", __doc__, "Exit code: 0 every question was asked; 2 an input is missing or wrong."
+    )
     parser.add_argument(
         "--in",
         dest="source",
@@ -105,16 +107,11 @@ def _fields(written: WrittenCalls) -> dict[str, Any]:
 
 
 def _request(record: Record) -> CallRequest:
-    query = _read_string(record, "query")
-    query_time = _read_string(record, "query_time", default="")
+    query = question_of(record)
+    query_time = record.data.get("query_time") or ""  # null, as in a row without one
+    if not isinstance(query_time, str):
+        raise DatasetError(f'{record.place}, field "query_time": expected a string, found {shorten_repr(query_time)}')
     return CallRequest(query, query_time, domain=None)
-
-
-def _read_string(record: Record, field: str, default: str | None = None) -> str:
-    value = record.data.get(field, default)
-    if not isinstance(value, str):
-        raise DatasetError(f'{record.place}: field "{field}" must be a string, found {value!r}')
-    return value
 
 
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the contexts. Exit code: 0 every question has one, 2 an input is missing or wrong."""
+    """Write the contexts."""
     options = _parse(arguments)
 
     settings = load_settings(options.preset, options.set)
@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag inspect context", __doc__)
+    parser = parser_of(
+        "crag inspect context", __doc__, "Exit code: 0 every question has one; 2 an input is missing or wrong."
+    )
     parser.add_argument(
         "--dataset",
         metavar="FILE",

@@ -11,8 +11,8 @@ from crag.settings import load_settings
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the texts, of several pages under their addresses. Exit code: 0 done, 2 no page can be read."""
-    parser = parser_of("crag inspect pages", __doc__)
+    """Print the texts, of several pages under their addresses."""
+    parser = parser_of("crag inspect pages", __doc__, "Exit code: 0 done; 2 no page can be read.")
     parser.add_argument(
         "place",
         metavar="PLACE",

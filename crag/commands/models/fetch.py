@@ -1,9 +1,9 @@
 """Fetch the weights of a preset or of single models: `crag models fetch cpu`.
 
-Adapters, classifiers and calibrations are trained, not fetched: how to make a missing one is printed. Each file
-comes from the hub, else from the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
-step when it is complete, and an interrupted download continues in the next run.
-Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments or cache.
+The lines of $CRAG_SETTINGS change the presets, as for the commands that ask. Adapters, classifiers and calibrations
+are trained, not fetched: how to make a missing one is printed. Each file comes from the hub, else from the mirror; only
+bytes with the pinned sha256 are kept. A model's folder appears in one step when it is complete, and an interrupted
+download continues in the next run.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from crag.commands.command_line import command, parser_of
+from crag.commands.command_line import command, parser_of, read_changed_preset
 from crag.weights.fetch import downloads_folder, fetch_lock, fetch_model, is_here, resolve, verification_problem
 from crag.weights.manifest import Group, cache_folder, find, load_manifest
 from crag.weights.preset_files import available_presets
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_list()
         return 0
 
-    models, folders = resolve(options.names)
+    models, folders = resolve(options.names, read_changed_preset)
     if options.verify:
         failed = _verify_all(models, options.to)
     else:
@@ -44,7 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     presets = ", ".join(available_presets())
     groups = ", ".join(load_manifest().groups)
-    parser = parser_of("crag models fetch", __doc__)
+    parser = parser_of(
+        "crag models fetch",
+        __doc__,
+        "Exit code: 0 every required model is here and verified; 1 at least one is not; 2 wrong arguments or cache.",
+    )
     parser.add_argument(
         "names",
         nargs="*",

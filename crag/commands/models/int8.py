@@ -13,7 +13,7 @@ from crag.weights.conversion.int8 import write_int8
 
 @command(ValueError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Convert. Exit code: 0 written, 2 the folder cannot be used."""
-    parser = parser_of("crag models int8", __doc__)
+    """Convert."""
+    parser = parser_of("crag models int8", __doc__, "Exit code: 0 written; 2 the folder cannot be used.")
     parser.add_argument("folder", type=Path, help="folder with config.json and model.safetensors")
     write_int8(parser.parse_args(arguments).folder)

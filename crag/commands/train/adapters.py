@@ -47,7 +47,7 @@ from crag.weights.manifest import locate
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
+    """Run make."""
     options = _parse(arguments)
     presets = PRESETS_BY_CONFIG[options.config]
     preset = options.base_preset or presets.get(options.name)
@@ -94,7 +94,9 @@ def _list_steps(steps: Sequence[str]) -> str:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train adapters", __doc__)
+    parser = parser_of(
+        "crag train adapters", __doc__, "Exit code: 0 the adapter is there; 2 something is missing, or a step failed."
+    )
     _add_adapter(parser)
     _add_data(parser)
     _add_folders(parser)

@@ -19,6 +19,7 @@ from pathlib import Path
 from crag.commands.argument_types import argument_type, new_file, whole_number
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.mock_api import GraphError
 from crag.training.api_pairs.entities import company_names
 from crag.training.api_pairs.graph import add_graph_argument, find_graph, graph_files
@@ -28,7 +29,7 @@ from crag.training.files import RunCard, check_data_file, file_hash
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 0 complete, 2 an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
 
     card = RunCard.beside(options.out)
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, settings, metrics)
 
     options.split.report()
-    print(f"wrote {len(pairs)} questions to {options.out}; the run card is {card_path}")
+    print(f"wrote {counted(len(pairs), 'question')} to {options.out}; the run card is {card_path}")
 
 
 def _read_pairs(options: argparse.Namespace) -> list[CallPair]:
@@ -74,7 +75,7 @@ def _read_pairs(options: argparse.Namespace) -> list[CallPair]:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train api-pairs", __doc__)
+    parser = parser_of("crag train api-pairs", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument(
         "--questions",
         type=Path,

@@ -29,6 +29,7 @@ from crag.answering import ConfidenceModel, calibration_file
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_json
 from crag.core.places import REPOSITORY
+from crag.core.text import counted
 from crag.evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from crag.evaluation.signature import signature_line
 from crag.evaluation.store import TRACES, RunFile
@@ -55,7 +56,7 @@ LICENCE = (
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Fit and write. Exit code: 0 written, 2 the runs cannot be used, or a file cannot be written."""
+    """Fit and write."""
     options = _parse(arguments)
     from crag.training.calibrate.fitting import figures  # scikit-learn
 
@@ -149,7 +150,9 @@ def _fit(
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train calibrate", __doc__)
+    parser = parser_of(
+        "crag train calibrate", __doc__, "Exit code: 0 written; 2 the runs cannot be used, or a file cannot be written."
+    )
     parser.add_argument(
         "runs",
         type=Path,
@@ -224,7 +227,7 @@ def _graph_training_data_of(name: str) -> object:
 
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:
-    print(f"\ncross-validated over {metrics['questions']} questions:")
+    print(f"\ncross-validated over {counted(metrics['questions'], 'question')}:")
     for name in ("calibrated", "always_answer", "against_always_answer"):
         values = dict(metrics[name])
         low, high = values.pop("ci")
@@ -235,4 +238,4 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
     by_kind = {"all": metrics["probabilities"], **metrics["probabilities_by_kind"]}
     for kind, probabilities in by_kind.items():
         figures = ", ".join(f"{name} {probabilities[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
-        print(f"P(correct), {kind}: {probabilities['answers']} answers, {figures}")
+        print(f"P(correct), {kind}: {counted(probabilities['answers'], 'answer')}, {figures}")

@@ -26,6 +26,7 @@ from crag.commands.argument_types import argument_type, whole_number
 from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import UserError, lock_folder, write_json
 from crag.core.places import REPOSITORY
+from crag.core.text import counted
 from crag.engines.llm import load_language_model
 from crag.evaluation.signature import settings_hash
 from crag.evaluation.split import Split
@@ -43,7 +44,7 @@ from crag.training.folds import may_train, parse_fold
 
 @command(GraphError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the folder. Exit code: 2 if an input is missing or wrong."""
+    """Write the folder."""
     options = _parse(arguments)
     card = RunCard(options.out)
     # Untuned: a writer that was trained on the questions makes too few errors to learn from
@@ -84,12 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, run_settings, metrics, ("torch", "transformers"))
 
     count = sum(len(grown_list.examples) for grown_list in grown.values())
-    print(f"wrote {count} examples to {options.out}; the run card is {card_path}")
+    print(f"wrote {counted(count, 'example')} to {options.out}; the run card is {card_path}")
     options.split.report()
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train choose-examples", __doc__)
+    parser = parser_of("crag train choose-examples", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     add_preset_arguments(parser)
     parser.add_argument(
         "--out",

@@ -22,6 +22,7 @@ from crag.commands.train.lora import (
     write_card,
 )
 from crag.core.files import UserError, lock_folder
+from crag.core.text import counted
 from crag.engines.llm.local_engine import check_folders, model_folder
 from crag.training.adapters import check_trainable
 from crag.training.files import RunCard
@@ -32,7 +33,7 @@ from crag.weights.adapter_files import ADAPTER_WEIGHTS, Adapter
 
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
+    """Tune."""
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
@@ -63,14 +64,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_card(card, options, configuration, _inputs(options), metrics, steps)
 
     print(
-        f"{len(tokens.kept)} pairs ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {final_loss(steps):.3f} (at the start 0.693)"
+        f"{counted(len(tokens.kept), 'pair')} ({tokens.too_long.total()} too long, {held_out} held out), "
+        f"{counted(len(steps), 'step')}, loss {final_loss(steps):.3f} (at the start 0.693)"
     )
     report_end(options, card)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train dpo", __doc__)
+    parser = parser_of(
+        "crag train dpo",
+        __doc__,
+        "Exit code: 0 the adapter was written; 2 an input is missing or wrong, or the training diverged.",
+    )
     PreferenceTraining.add_arguments(parser, "change a setting: beta=0.3")
     add_tuning_arguments(parser, "pairs; can be repeated")
     parser.add_argument(
@@ -120,5 +125,5 @@ def _report_plan(
     steps = min(steps, max_steps or steps)
 
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    print(f"{kinds.total()} pairs ({too_long.total()} too long, {held_out} held out): {counts}")
-    print(f"{steps} steps of {pairs_of_step} pairs; nothing was tuned or written")
+    print(f"{counted(kinds.total(), 'pair')} ({too_long.total()} too long, {held_out} held out): {counts}")
+    print(f"{counted(steps, 'step')} of {counted(pairs_of_step, 'pair')}; nothing was tuned or written")

@@ -23,6 +23,7 @@ from typing import Any
 from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_rows
+from crag.core.text import counted
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
 from crag.training.folds import is_tested, normalise_spelling, parse_fold
@@ -32,7 +33,7 @@ Row = dict[str, Any]
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
+    """Write the questions."""
     options = _parse(arguments)
 
     groups: dict[str, Sequence[str]] = {}
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     counts: Counter[str] = Counter()
     count = write_rows(options.out, _select(options, groups, counts))
-    print(f"wrote {count} of {counts['read']} questions to {options.out}")
+    print(f"wrote {count} of {counted(counts['read'], 'question')} to {options.out}")
     options.split.report()
 
 
@@ -69,11 +70,13 @@ def _select(
 
     # While the file is being written, so that no empty one is left
     if not counts["tested"]:
-        raise UserError(f"{options.questions}: fold {options.fold} tests none of its {counts['read']} questions")
+        raise UserError(f"{options.questions}: fold {options.fold} tests none of {counted(counts['read'], 'question')}")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train folds", __doc__)
+    parser = parser_of(
+        "crag train folds", __doc__, "Exit code: 0 written; 2 there are no questions, or a file cannot be read."
+    )
     parser.add_argument(
         "--questions",
         type=Path,

@@ -27,6 +27,7 @@ from crag.commands.argument_types import argument_type, new_file, number, server
 from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.commands.train.questions_to_label import QuestionsToLabel, Row, label_key, read_questions, write_rejected
 from crag.core.files import UserError, append_rows, lock_folder, read_growing, write_rows
+from crag.core.text import counted
 from crag.engines.encoders import load_dense_encoder
 from crag.engines.encoders.base import DenseEncoder
 from crag.engines.llm import LanguageModelDiedError, load_language_model
@@ -43,7 +44,7 @@ from crag.training.files import RunCard, count_table, file_hash
 
 @command(GraphError, LanguageModelDiedError)
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
+    """Label."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     journal = card.folder / JOURNAL
@@ -68,19 +69,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(count_table(counts))
     for reason, count in questions.left_out.items():
         print(f"left out: {count:,} {reason}")
-    print(f"wrote {options.out} ({counts['all']['questions kept']} questions) and {card_path}")
+    print(f"wrote {options.out} ({counted(counts['all']['questions kept'], 'question')}) and {card_path}")
     if rejected_count:
-        print(f"{rejected_count} questions for correction by hand: {rejected} (--help)")
+        print(f"{counted(rejected_count, 'question')} for correction by hand: {rejected} (--help)")
 
     failed = sum(entry["failed"] for entry in entries)
     if failed:
-        sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
+        sys.stderr.write(f"error: the engine failed on {counted(failed, 'question')}: --resume asks them again\n")
         return 1
     return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train label-calls", __doc__)
+    parser = parser_of(
+        "crag train label-calls",
+        __doc__,
+        "Exit code: 0 all questions were asked; 1 the engine failed on some; 2 an input is missing or wrong.",
+    )
     _add_questions(parser)
     _add_writers(parser)
     add_graph_argument(parser)

@@ -35,6 +35,7 @@ from typing import Any
 from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import UserError, write_rows
+from crag.core.text import counted
 from crag.evaluation.answer_in_text import RulesContextCheck
 from crag.evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from crag.training.files import RunCard, count_table, files_of_runs
@@ -44,7 +45,7 @@ from crag.training.labels.context_rubric import CONTEXT_RUBRIC
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Label and write. Exit code: 2 if an input cannot be used."""
+    """Label and write."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     judge = judge_from(options)
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(files_of_runs(options.run), settings, figures)
 
     print(count_table(figures["domains"]))
-    print(f"{figures['rows']} rows about {figures['questions']} questions")
+    print(f"{counted(figures['rows'], 'row')} about {counted(figures['questions'], 'question')}")
     for reason, count in left_out.items():
         print(f"left out: {count} {reason}")
     options.split.report()
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train labels", __doc__)
+    parser = parser_of("crag train labels", __doc__, "Exit code: 0 written; 2 an input cannot be used.")
     parser.add_argument(
         "--run",
         type=Path,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from crag.commands.argument_types import argument_type, whole_number
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.files import DatasetError, lock_folder
+from crag.core.text import counted
 from crag.engines.llm.local_engine import model_folder
 from crag.evaluation.split import Split
 from crag.training.adapters import check_trainable
@@ -30,7 +31,7 @@ SMOOTHED_STEPS = 20
 
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune. Exit code: 0 the adapter was written, 2 an input is missing or wrong, or the training diverged."""
+    """Tune."""
     options = _parse(arguments)
     set_environment(options)
     # Imported here: torch reads the environment once
@@ -56,14 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_card(card, options, configuration, data_files(options), metrics, steps)
 
     print(
-        f"{len(tokens.kept)} examples ({tokens.too_long.total()} too long, {held_out} held out), "
-        f"{len(steps)} steps, loss {final_loss(steps):.3f} over the last {SMOOTHED_STEPS} steps"
+        f"{counted(len(tokens.kept), 'example')} ({tokens.too_long.total()} too long, {held_out} held out), "
+        f"{counted(len(steps), 'step')}, loss {final_loss(steps):.3f} over the last {SMOOTHED_STEPS} steps"
     )
     report_end(options, card)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train lora", __doc__)
+    parser = parser_of(
+        "crag train lora",
+        __doc__,
+        "Exit code: 0 the adapter was written; 2 an input is missing or wrong, or the training diverged.",
+    )
     LoraTraining.add_arguments(parser, "change a setting: epochs=1")
     add_tuning_arguments(parser, "examples; can be repeated")
     return parser.parse_args(arguments)

@@ -21,6 +21,7 @@ from pathlib import Path
 from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.evaluation.signature import settings_hash
 from crag.settings import load_settings
 from crag.training.files import RunCard, file_hash
@@ -29,7 +30,7 @@ from crag.training.preferences import build_preferences, count_kinds
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 2 if an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
@@ -51,12 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write({"labels": options.labels}, card_settings, metrics)
 
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    print(f"wrote {len(pairs)} pairs to {options.out}: {counts}; the run card is {card_path}")
+    print(f"wrote {counted(len(pairs), 'pair')} to {options.out}: {counts}; the run card is {card_path}")
     options.split.report()
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train preferences", __doc__)
+    parser = parser_of("crag train preferences", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument("task", choices=("kg_answerer", "web_answerer"))
     parser.add_argument(
         "--labels",

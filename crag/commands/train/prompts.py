@@ -23,6 +23,7 @@ from typing import Any
 from crag.commands.argument_types import argument_type, new_file, number
 from crag.commands.command_line import add_preset_arguments, add_split_argument, command, parser_of
 from crag.core.files import write_rows
+from crag.core.text import counted
 from crag.engines.encoders import load_dense_encoder
 from crag.evaluation.signature import settings_hash
 from crag.settings import KnowledgeGraphSettings, Settings, load_settings
@@ -33,7 +34,7 @@ from crag.training.prompts import label_examples, writer_examples
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the file. Exit code: 2 if an input is missing or wrong."""
+    """Write the file."""
     options = _parse(arguments)
     card = RunCard.beside(options.out)
     settings = load_settings(options.preset, options.set)
@@ -68,12 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     card_path = card.write(data, card_settings, metrics)
 
     counts = ", ".join(f"{count} {source}" for source, count in sources.items())
-    print(f"wrote {len(examples)} examples to {options.out}: {counts}; the run card is {card_path}")
+    print(f"wrote {counted(len(examples), 'example')} to {options.out}: {counts}; the run card is {card_path}")
     options.split.report()
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train prompts", __doc__)
+    parser = parser_of("crag train prompts", __doc__, "Exit code: 0 written; 2 an input is missing or wrong.")
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer"))
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(

@@ -22,7 +22,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 
 @command(FloatingPointError)
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
+    """Train."""
     options = _parse(arguments)
     # Here, not at the top: --help must not wait for it
     import torch
@@ -80,7 +80,11 @@ def _print_reports(reports: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = parser_of("crag train router", __doc__)
+    parser = parser_of(
+        "crag train router",
+        __doc__,
+        "Exit code: 0 the classifier was written; 2 an input is missing or wrong, or the training diverged.",
+    )
     RouterTraining.add_arguments(parser, "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1")
     parser.add_argument(
         "--data",

@@ -1,13 +1,13 @@
 """The command-line arguments that choose a judge, and the chosen judge."""
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from crag.core.environment import read_variable
 from crag.core.files import UserError
 from crag.core.places import home_folder
-from crag.core.text import without_credentials
+from crag.core.text import counted, without_credentials
 from crag.evaluation.judge.base import Judge
 from crag.evaluation.judge.llm import LanguageModelJudge
 from crag.evaluation.judge.rubrics import RUBRICS
@@ -122,7 +122,7 @@ def make_judge(
         return RulesJudge()
 
     settings: LanguageModelSettings
-    if preset:
+    if preset is not None:
         settings = load_settings(preset, changes).language_model.model_copy(update={"adapters": {}})
         # For messages only
         where = f"the model of preset {preset}"
@@ -139,9 +139,9 @@ def make_judge(
 def _endpoint_settings(model: str | None, url: str | None) -> OpenAIEngine:
     """An engine for the model at an OpenAI-compatible endpoint; raises UserError: the public one needs a key."""
     # An empty variable counts as none
-    url = url or os.environ.get(URL_VARIABLE, "").strip() or DEFAULT_URL
-    model = model or os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
-    if url == DEFAULT_URL and not os.environ.get(KEY_VARIABLE, "").strip():
+    url = url or read_variable(URL_VARIABLE) or DEFAULT_URL
+    model = model or read_variable(MODEL_VARIABLE) or DEFAULT_MODEL
+    if url == DEFAULT_URL and not read_variable(KEY_VARIABLE):
         raise UserError(
             f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url or --judge-preset"
         )
@@ -173,12 +173,13 @@ def cost_line(judge: Judge) -> str | None:
     cost = judge.cost
     cached_share = f"{cost.cached / cost.claims:.0%}" if cost.claims else "none"
     return (
-        f"judge: {cost.requests} requests, {cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
-        f"{cost.cached} of {cost.claims} verdicts ({cached_share}) from the cache"
+        f"judge: {counted(cost.requests, 'request')}, "
+        f"{cost.prompt_tokens} prompt and {cost.completion_tokens} completion tokens; "
+        f"{cost.cached} of {counted(cost.claims, 'verdict')} ({cached_share}) from the cache"
     )
 
 
 def default_cache_file() -> Path:
     """Verdicts of language models, in the user's cache folder."""
-    folder = os.environ.get("XDG_CACHE_HOME", "").strip() or home_folder() / ".cache"
+    folder = read_variable("XDG_CACHE_HOME") or home_folder() / ".cache"
     return Path(folder) / "crag-judge" / "verdicts.jsonl"

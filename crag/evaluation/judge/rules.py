@@ -5,7 +5,7 @@ Every rule compares one type of part that `crag.evaluation.judge.reading` reads:
 | rule | type |
 |---|---|
 | signs of names, signed name | names with a sign |
-| letter of a name | words before a last letter A |
+| letter of a name | words beside the letters A, I, S and T |
 | same words | words, and the numbers among them by type |
 | no value | "none" and "not available" |
 | hedged abstention | sentences that say that they cannot tell |

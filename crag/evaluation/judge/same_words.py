@@ -5,7 +5,7 @@ import re
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import same_quantity
 from crag.evaluation.judge.reading.signed_names import differing_sign, is_signed_name, signed_names
-from crag.text.matching import stem
+from crag.text.matching import content, stem
 
 FEWEST_DIGITS = 7
 """Of a number of a telephone or book; fewer are a score or a range."""
@@ -13,6 +13,14 @@ _GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
 _WORD_AND_LETTER = re.compile(r"\b(?!and\b|or\b)(\w{2,})[\s\-('\"]{1,3}a\b")
 _LAST_LETTER = re.compile(rf"{_WORD_AND_LETTER.pattern}\W*\Z")
 """A letter at the end is no article: "Serie A", "blood type A"."""
+_LETTER_S_OR_T = re.compile(
+    r"""
+    (?: \b(?P<before>[a-z]{2,})\.?[\s\-(] | \A )    # "Model T", "Mr. T"
+    (?P<letter>[st])(?![\w'&./])                    # not "A/S", "S&P", nor the initial of "Harry S. Truman"
+    (?: (?P<space>[\s\-])(?P<after>[a-z]{2,}) )?    # "T cells", "S-Class"
+    """,
+    re.VERBOSE,
+)
 
 
 def signs_of_names(claim: ReadClaim) -> RuleDecision | None:
@@ -33,7 +41,15 @@ def signed_name(claim: ReadClaim) -> RuleDecision | None:
 
 
 def letter_of_name(claim: ReadClaim) -> RuleDecision | None:
-    """Serie A is neither Serie B nor a series: the letter A at the end of a name reads as an article elsewhere."""
+    """Serie A is neither Serie B nor a series, Model S is not Model X, and World War I not World War II.
+
+    Elsewhere the letters A, I, S and T read as words without meaning: an article, a pronoun, the ends of "it's" and
+    "don't".
+    """
+    return _differing_letter_a(claim) or _missing_s_or_t(claim) or _other_than_first(claim)
+
+
+def _differing_letter_a(claim: ReadClaim) -> RuleDecision | None:
     gold = _LAST_LETTER.search(claim.gold_reading.plain)
     prediction = claim.prediction_reading.plain
     if gold is None or prediction.strip(" .") == "a":
@@ -41,6 +57,44 @@ def letter_of_name(claim: ReadClaim) -> RuleDecision | None:
 
     names = {stem(match[1]) for match in _WORD_AND_LETTER.finditer(prediction)}
     return None if stem(gold[1]) in names else (False, f"the gold answer is {claim.gold}")
+
+
+def _missing_s_or_t(claim: ReadClaim) -> RuleDecision | None:
+    """The letter beside a word of the gold answer is not in the prediction: "T cells" for "B cells"."""
+    prediction = claim.prediction_reading.plain
+    together = re.sub(r"\W", "", prediction)
+    for match in _LETTER_S_OR_T.finditer(claim.gold_reading.plain):
+        before, letter, after = match["before"], match["letter"], match["after"]
+        # The initial of "Ulysses S Grant" may be left out
+        if before and after and match["space"] == " ":
+            continue
+        neighbours = [before + letter] if before else []
+        neighbours += [letter + after] if after else []
+        # A unit or a ticker stands alone
+        if not neighbours or any(name in together for name in neighbours):
+            continue
+        if not re.search(rf"(?<![\w'&.]){letter}(?![\w'&])", prediction):
+            return False, f"the gold answer is {claim.gold}"
+    return None
+
+
+def _other_than_first(claim: ReadClaim) -> RuleDecision | None:
+    """The gold answer ends with the numeral I, and the prediction has another numeral or letter there."""
+    gold = claim.gold_tokens
+    if len(gold) < 2 or gold[-1] != "i" or not content(gold[-2:-1]):
+        return None
+
+    predicted = claim.prediction_tokens
+    neighbours: set[str] = set()
+    for position, token in enumerate(predicted):
+        if token == gold[-2]:
+            # "World War 2", "the 2nd World War"
+            neighbours.update(predicted[position + 1 : position + 2], predicted[max(0, position - 2) : position])
+
+    if neighbours & {"i", "1"}:
+        return None
+    others = [token for token in neighbours if re.fullmatch(r"\d{1,2}|[b-hj-z]", token)]
+    return (False, f"the gold answer is {claim.gold}") if others else None
 
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:

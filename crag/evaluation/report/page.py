@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 
 from crag.core.files import DatasetError, write_whole
+from crag.core.text import counted
 from crag.evaluation.batches import gold_answers
 from crag.evaluation.compare import verdicts_title
 from crag.evaluation.judge import hedged_line
@@ -88,13 +89,6 @@ def _source_hash(text: str) -> str:
 
 
 # --- what the templates call ------------------------------------------------------------------------------------------
-
-
-def counted(count: int, singular: str, plural: str = "") -> str:
-    """``1 question``, ``2 questions``."""
-    if count == 1:
-        return f"{count:,} {singular}"
-    return f"{count:,} {plural or singular + 's'}"
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -1,6 +1,5 @@
 """The check of the agent: imports and evaluates it in an isolated environment with `local_evaluation.py`."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import read_rows
 from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
-from crag.settings import KG_VARIABLE, PRESET_VARIABLE
+from crag.settings import PRESET_VARIABLE, graph_address
 from crag.submission.preflight.answers import AGENT_FILE, batch_findings, failure
 from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
 from crag.submission.preflight.world import empty_world, refused, run_python
@@ -88,7 +87,7 @@ def _rehearse(subject: Subject, python: Path, *, asks: bool) -> Findings:
         graph = None
         # Task 1 has no graph under the evaluator
         if asks and subject.task in {"task2", "task3"}:
-            graph = os.environ.get(KG_VARIABLE) or stack.enter_context(mock_graph())
+            graph = graph_address() or stack.enter_context(mock_graph())
         rehearsal = _Rehearsal(subject, folder, str(python), graph)
 
         began = time.monotonic()

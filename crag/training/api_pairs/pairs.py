@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from crag.core.files import DatasetError, Record, shorten_repr
 from crag.evaluation.datasets import read_records
-from crag.evaluation.question_fields import alternative_answers, with_query_time
+from crag.evaluation.question_fields import alternative_answers, question_of, with_query_time
 from crag.evaluation.split import Split
 from crag.graph.language import KgQueryError, Program, parse, render
 from crag.graph.schema import Domain
@@ -107,6 +107,7 @@ def _labelled_entities(record: Record) -> tuple[str, ...]:
 
 def pair_of(record: Record, **changes: object) -> CallPair:
     """A line of a file as a pair with canonical calls; `changes` replace its fields. Raises DatasetError."""
+    question_of(record)
     tables = record.data.get("tables")
     if tables is not None:
         if tables not in tuple(Domain):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from crag.core.files import DatasetError
 from crag.evaluation.datasets import read_records
+from crag.evaluation.question_fields import question_of
 from crag.evaluation.split import Split
 from crag.router import FIELD_CLASSES
 
@@ -40,9 +41,7 @@ def read_labelled_questions(
     classes: dict[str, list[int]] = {name: [] for name in fields}
 
     for record in read_records(path, split=split):
-        query = record.data.get("query")
-        if not isinstance(query, str) or not query.strip():
-            raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
+        query = question_of(record)
         texts.append(query)
         # Without a group the same question, asked twice, still stays in one fold
         groups.append(str(record.data.get("group", query)))

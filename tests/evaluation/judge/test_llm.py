@@ -123,7 +123,7 @@ def test_a_presets_model_judges_and_a_scripts_verdicts_are_kept_only_where_a_fil
     llm = ("--judge", "llm", "--judge-preset", "scripted")
     judge = judge_from(parsed(*llm, "--judge-cache", str(cache)))
     assert judge.version.startswith("1:scripted:crag-")
-    assert (cost_line(judge) or "").startswith("judge: 1 requests, ")
+    assert (cost_line(judge) or "").startswith("judge: 1 request, ")
     assert cache.is_file()
     judge_from(parsed(*llm))
     assert not (tmp_path / "cache").exists()
@@ -134,7 +134,7 @@ def test_environment_and_options_name_the_model(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     assert ":gpt-4-0125-preview:" in judge_from(parsed("--judge", "llm"), check=False).version
     assert (tmp_path / "cache/crag-judge/verdicts.jsonl").is_file(), "the default, in the user's cache folder"
-    monkeypatch.setenv("EVALUATION_MODEL_NAME", "theirs")
+    monkeypatch.setenv("EVALUATION_MODEL_NAME", "'theirs'")  # an engine of containers keeps the quotes
     assert ":theirs:" in judge_from(parsed("--judge", "llm"), check=False).version
     chosen = parsed("--judge", "llm", "--judge-model", "ours", "--judge-rubric", "db3", "--judge-cache", "none")
     assert ":ours:db3-" in judge_from(chosen, check=False).version
@@ -226,6 +226,16 @@ def test_a_fault_is_tried_again_and_what_stays_unscored_is_asked_by_the_next_run
     assert unscored.verdict is Verdict.UNSCORED
     assert "3 attempts: the reply cannot be read: '?'" in unscored.reason
     assert verdicts(at(server, cache), WRONG) == ["incorrect"]
+
+
+def test_quotes_that_a_container_engine_keeps_are_no_part_of_the_judges_address_and_key(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = replies(server, lambda claim: '{"accuracy": true}')
+    monkeypatch.setenv("OPENAI_BASE_URL", f'"{server.url_for("/v1")}"')
+    monkeypatch.setenv("OPENAI_API_KEY", "'secret'")
+    make_judge("llm", model="grader", cache="none")
+    assert [body["key"] for body in seen] == ["Bearer secret"]
 
 
 @pytest.mark.parametrize(("status", "body"), [(401, "bad key"), (403, "not yours"), (404, "no such model")])

@@ -217,7 +217,7 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
     [
         (["--questions", "nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["--preset", "nec"], "uses no graph: pass --preset cpu"),
-        (["--split", "7"], "none of its 8 rows is of split 7"),
+        (["--split", "7"], "of 8 rows none is of split 7"),
         (["--graph", "nowhere"], "nowhere: no graph"),
     ],
 )
