@@ -73,7 +73,7 @@ def test_build_makes_a_folder_of_tables_and_a_mistake_is_one_line(
         "year_film,year_ceremony,ceremony,category,name,film,winner\n1970,1971,43,DIRECTING,Jane Doe,Deep,True\n"
     )
     assert main(["--oscars", str(source), "--out", str(out)]) == 0
-    assert "1 rows of oscars" in capsys.readouterr().out
+    assert "1 row of oscars" in capsys.readouterr().out
     data = ShippedPublicData(PublicDataSettings(tables=str(out), method="spans"), CountedModel({}), None)
     [facts] = data.facts([query("which movie did jane doe direct?")], [None], Deadline(SOON))
     assert "Deep" in facts[0].text

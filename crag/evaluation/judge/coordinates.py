@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 
 _ASKS_COORDINATES = re.compile(r"^(?!.{0,400}\bhow (?:many|much|far)\b).{0,400}\b(?:coordinates|latitude|longitude)\b")
-_ANGLE = re.compile(
-    r"""
-    (?<![\w.])
-    (?:(?P<front>[NSEW])\s?(?=\d))?                                  # N 51.5°
+_NUMBER = r"""
     (?P<sign>[-−](?=\d))?
     (?P<degrees>\d{1,3}(?:\.\d{1,9})?)
     (?P<mark>\s?(?:[°º]|(?:degrees?|deg)\b))?
     (?:\s?(?P<minutes>[0-5]?\d(?:\.\d{1,9})?)\s?['′’](?!['′’]))?
     (?:\s?(?P<seconds>[0-5]?\d(?:\.\d{1,9})?)\s?(?:["″”]|''|′′|’’))?
-    (?(front)|(?:\s?(?P<side>[NSEWnsew]\b|(?i:north|south|east|west)\b))?)
-    (?![\w.]*\d)
-    """,
+"""
+_SIDE_IN_FRONT = re.compile(rf"(?<![\w.])(?P<side>[NSEW])\s?(?=\d){_NUMBER}(?![\w.]*\d)", re.VERBOSE)
+"""N 51.5°"""
+_SIDE_BEHIND = re.compile(
+    rf"(?<![\w.]){_NUMBER}(?:\s?(?P<side>[NSEWnsew]\b|(?i:north|south|east|west)\b))?(?![\w.]*\d)",
     re.VERBOSE,
 )
+"""51.5° N, or without a side"""
 _WORDS_BETWEEN = re.compile(r"(?i:latitude|longitude|lat|lon|long|and|of|[\s.,;:/()])*")
 _LARGEST_ROUNDING = 0.1
 """In degrees, about 11 km: the most by which two roundings of one place may differ."""
@@ -42,7 +42,7 @@ def same_coordinates(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a place on the globe, or one half of it: the prediction's angles, at most rounded."""
     is_asked = bool(_ASKS_COORDINATES.search(claim.asked))
     gold = _read_angles(claim.gold, is_asked=is_asked)
-    rest = _WORDS_BETWEEN.sub("", _ANGLE.sub("", claim.gold))
+    rest = _WORDS_BETWEEN.sub("", _form_of(claim.gold).sub("", claim.gold))
     if rest or not 1 <= len(gold) <= 2:
         return None
 
@@ -53,9 +53,17 @@ def same_coordinates(claim: ReadClaim) -> RuleDecision | None:
     return is_same, f"the prediction says {'the same' if is_same else 'another'} place on the globe"
 
 
+def _form_of(text: str) -> re.Pattern[str]:
+    """Whether the sides of a text stand in front of its angles or behind them: the form that begins first."""
+    in_front = _SIDE_IN_FRONT.search(text)
+    behind = _SIDE_BEHIND.search(text)
+    begins_with_side = in_front is not None and (behind is None or in_front.start() < behind.start())
+    return _SIDE_IN_FRONT if begins_with_side else _SIDE_BEHIND
+
+
 def _read_angles(text: str, *, is_asked: bool) -> list[Angle]:
     """The angles in order; none if the numbers may be something else, as 60 W are."""
-    angles = [_read_angle(match) for match in _ANGLE.finditer(text)]
+    angles = [_read_angle(match) for match in _form_of(text).finditer(text)]
     if is_asked:
         return angles
 
@@ -65,7 +73,7 @@ def _read_angles(text: str, *, is_asked: bool) -> list[Angle]:
 
 
 def _read_angle(match: re.Match[str]) -> Angle:
-    side = (match["front"] or match["side"] or "")[:1].lower()
+    side = (match["side"] or "")[:1].lower()
     parts = [(match["degrees"], 1.0), (match["minutes"], 60.0), (match["seconds"], 3600.0)]
     written = [(digits, per_degree) for digits, per_degree in parts if digits]
 
