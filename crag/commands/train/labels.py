@@ -11,7 +11,7 @@ The basic answers come from a run over labelled questions, which can be interrup
 
 By default the prompts about web pages are labelled; with `--answerer graph`, those about the facts of the graph (db3
 section 3.3 follows the same steps; the run then needs a graph, `--set knowledge_graph.answer_prompt=basic` and, with
-cpu, which reads facts of articles only, `--set "knowledge_graph.read_facts_of=['movie','finance','music','sports',
+cpu, which reads no facts of the graph, `--set "knowledge_graph.read_facts_of=['movie','finance','music','sports',
 'open']"`). The model's first answer counts, even if it was withheld later.
 
 In the paper a language model judges the answers and checks the contexts (p_context, C.2):
