@@ -7,12 +7,13 @@ for a batch:
 2. Calls are parsed in `language`: `parse` makes a `Program` of the text, `render` writes it in canonical form.
 3. Calls are run in `executor` (a batch) and `program_run` (one program). The functions in `tables` fill the rows of
    each table through `client`; `conditions` filters and sorts them, `statement_rows` takes and counts them.
-4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`.
+4. Rows are turned into sentences in `verbalise`, values and keys into words in `wording`; articles into pages in
+   `articles`, also those whose titles stand in a question (`titles`).
 5. A direct answer is looked for in `derive`, by rules over the question with masked names (`masked_question`).
 
 `schema` defines tables and keys, `results` what statements give, `endpoints` the requests to the server, `records` the
 shapes of its records, `entities` the names of teams and companies, `share_classes` the classes of shares, `context`
-what is noted while the rows of a call are looked up.
+what is noted while the rows of a call are looked up, `wiki_markup` the plain text of articles.
 """
 
 from collections.abc import Sequence

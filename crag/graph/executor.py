@@ -1,6 +1,6 @@
-"""Runs the programs of a batch: one thread per question, over one client with one cache.
+"""Asks the server about the questions of a batch: one thread per question, over one client with one cache.
 
-Each program runs in a `crag.graph.program_run.ProgramRun`.
+Each program runs in a `crag.graph.program_run.ProgramRun`. Articles that questions name are found without a program.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from crag.graph.language import KgQueryError, Program, parse
 from crag.graph.program_run import ProgramRun
 from crag.graph.results import KgError, Result, Row, Status
 from crag.graph.schema import Domain
-from crag.graph.tables.encyclopedia import find_mentioned_articles
+from crag.graph.tables.encyclopedia import find_named_articles
 
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
@@ -127,6 +127,6 @@ def _find_articles(question: Question, batch: KgBatch) -> tuple[Row, ...]:
     session = KgSession(batch, MAX_REQUESTS)
     context = LookupContext(session, question.asked_at or pacific_now())
     try:
-        return tuple(find_mentioned_articles(context, question.text))
+        return tuple(find_named_articles(context, question.text))
     except KgError:  # an article is a help, not an answer
         return ()

@@ -8,7 +8,7 @@ import pytest
 
 from crag.graph.results import Status
 from crag.graph.schema import Domain
-from crag.graph.tables.encyclopedia import plain
+from crag.graph.wiki_markup import plain
 from tests.graph.conftest import WEDNESDAY, Run
 from tests.graph.faulty_server import FaultyServer
 from tests.graph.language.cases import lines
