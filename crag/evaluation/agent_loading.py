@@ -37,6 +37,18 @@ def load_agent_class(path: str) -> Callable[[], Any]:
     return agent_class
 
 
+def has_name_of_ours(module_name: str) -> bool:
+    """Whether a module is called like one of ours, `models.user_config` for example."""
+    return module_name.partition(".")[0] in OUR_PACKAGES
+
+
+def is_ours(module: ModuleType) -> bool:
+    """Whether a module, or a package without a file of its own, lies in this repository."""
+    file = getattr(module, "__file__", None)
+    places = [file] if file else list(getattr(module, "__path__", ()))
+    return any(Path(place).is_relative_to(REPOSITORY) for place in places)
+
+
 def _describe_classes(module: ModuleType) -> str:
     """The classes that a module defines, one of which was perhaps meant."""
     own_classes = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]

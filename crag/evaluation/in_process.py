@@ -15,7 +15,7 @@ from typing import Any, TypeGuard, cast
 
 from crag.core.files import UserError
 from crag.core.text import clean
-from crag.evaluation.agent_loading import load_agent_class
+from crag.evaluation.agent_loading import has_name_of_ours, is_ours, load_agent_class
 from crag.evaluation.batches import MAX_BATCH_SIZE
 from crag.evaluation.worker import Agent, AgentSpec, AgentStartError, BatchResult, Worker
 
@@ -129,8 +129,11 @@ class InProcessWorker(Worker):
 
         os.environ.clear()
         os.environ.update(self._saved_environment)
-        # An agent's `models` may have replaced ours
+        # An agent's `models` may have replaced ours, or stand where ours would be loaded
         sys.modules.update(self._saved_modules)
+        for name in sys.modules.keys() - self._saved_modules.keys():
+            if has_name_of_ours(name) and not is_ours(sys.modules[name]):
+                del sys.modules[name]
         sys.path[:] = self._saved_search_path
 
 

@@ -242,7 +242,8 @@ def test_the_folder_of_an_agents_file_wins_over_our_packages(worker: type[Any], 
         assert started.answer(batch("a"), 10).answers == ["my own agent"]
     finally:
         started.stop()
-    assert Path(importlib.import_module("models").__file__ or "").is_relative_to(REPOSITORY)
+    for package in ("models", "agents.user_config"):
+        assert Path(importlib.import_module(package).__file__ or "").is_relative_to(REPOSITORY)
 
 
 def test_a_module_of_ours_is_not_taken_for_the_file_of_that_name(kit: Path) -> None:
