@@ -90,7 +90,8 @@ def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster:
     for line in ("web.extract.workers=0", "language_model.default_reply='Parasite'"):
         common += ["--set", line]
 
-    common += ["--set", "language_model.seconds_per_request=0.1"]  # long enough to be interrupted twice
+    # The second worker starts before the first one has done all.
+    common += ["--set", "language_model.seconds_per_request=0.3"]
     output = tmp_path / "out"
 
     with started([*common, "--ray", address, "--output", str(output)], CRAG_PRESET="scripted") as driver:
