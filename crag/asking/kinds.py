@@ -164,7 +164,7 @@ def find_kind(content: bytes, location: str, media_type: str = "") -> Kind:
 
 
 def _find_xml_kind(beginning: str) -> Kind | None:
-    """The kind of a text that is XML and no page; None for any other text. Raises ValueError: it is one of Office."""
+    """The kind of an XML file that is no web page; None for any other text. Raises ValueError: it is an Office file."""
     if _FEED.match(beginning):
         return Kind.XML
     if not beginning.startswith("<?xml"):

@@ -123,7 +123,7 @@ def _title_markup(title: "etree._Element") -> str:
 
 
 def _is_plain(element: "etree._Element") -> bool:
-    """Whether a feed says that a text is no HTML."""
+    """Whether the feed declares this text as plain text."""
     return element.get("type") in {"text", "text/plain"}
 
 

@@ -87,7 +87,7 @@ class ReadClaim:
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
 
     def _without_citations(self, prediction: str) -> str:
-        """The prediction without marks of sources, unless the answer stands in one: "The answer is [42]."."""
+        """The prediction without citations such as "[1]", unless the answer looks like one: "The answer is [42]"."""
         bare = without_citations(prediction)
         lost_number = self.gold_reading.quantities and not read_answer(bare).quantities
         return prediction if lost_number or not bare else bare

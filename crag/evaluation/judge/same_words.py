@@ -113,7 +113,7 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _is_identifier(text: str) -> bool:
-    """Whether a text is digits in groups, such as a telephone number: people divide them differently."""
+    """Whether a text is a number in groups of digits, such as a telephone number, which people group differently."""
     return _GROUPED_DIGITS.fullmatch(text.strip()) is not None and sum(map(str.isdigit, text)) >= FEWEST_DIGITS
 
 
