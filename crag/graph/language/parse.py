@@ -10,7 +10,7 @@ from lark import Token, Tree, UnexpectedInput
 
 from crag.graph.language.arguments import BoundCall, find_table, nearest
 from crag.graph.language.faults import ErrorKind, bracket_fault, depth_fault, error, prose, syntax_fault
-from crag.graph.language.program import Average, Call, Program, Sort, Statement
+from crag.graph.language.program import Average, Call, Program, Sort, Statement, without_repeats
 from crag.graph.language.syntax import Node, parts, position, read
 from crag.graph.schema import Domain, Schema, Table, bare_name, load_schema
 
@@ -26,8 +26,8 @@ _AVERAGES = frozenset({"average", "avg", "mean"})
 def parse(text: str, domain: Domain) -> Program:
     """Parse the calls of one question.
 
-    Accepts unambiguous slips of models (docs/kg_language.md). Texts that ask the same give equal programs. An empty
-    string and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
+    Accepts unambiguous slips of models (docs/kg_language.md). Texts that ask the same give equal programs; a call that
+    is repeated is read once. An empty string and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
     Raises KgQueryError: the text is not a program. No text raises another error.
 
     >>> (call,) = parse('GET_MOVIE("jaws")[length]', Domain.MOVIE).statements
@@ -59,7 +59,7 @@ def parse(text: str, domain: Domain) -> Program:
         if parts(item):  # a token beside the statements has no parts
             take, body = parts(item)
             binder.bind(str(take or ""), body)
-    return Program(tuple(binder.statements))
+    return Program(without_repeats(binder.statements))
 
 
 def _is_too_long(text: str) -> bool:

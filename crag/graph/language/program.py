@@ -113,6 +113,36 @@ class Program:
     statements: tuple[Statement, ...] = ()
 
 
+def without_repeats(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The statements without calls that stand before already, word for word with what refines their rows.
+
+    A small model in doubt may write a line again and again; asked once, it says the same.
+
+    >>> call = Call("get_movie", ("jaws",), select="length")
+    >>> without_repeats([call, call]) == (call,)
+    True
+    """
+    groups: list[list[Statement]] = []
+    for statement in statements:
+        if not groups or _stands_alone(statement):
+            groups.append([])
+        groups[-1].append(statement)
+
+    kept: list[Statement] = []
+    for index, group in enumerate(groups):
+        if group not in groups[:index]:
+            kept += group
+    return tuple(kept)
+
+
+def _stands_alone(statement: Statement) -> bool:
+    """Whether it is a call that takes nothing from the statement before."""
+    if not isinstance(statement, Call):
+        return False
+    given = [*statement.arguments, *(condition.value for condition in statement.conditions)]
+    return not any(isinstance(value, Previous) for value in given)
+
+
 _NOTHING = "None"
 _PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORECASE)
 
