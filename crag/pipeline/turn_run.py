@@ -24,12 +24,12 @@ class TurnContext(NamedTuple):
 
     Attributes:
         text: The context for the prompt; blank if there is nothing to read.
-        has_facts: Whether facts are in it, perhaps beside passages.
+        has_graph_facts: Whether facts of the graph are in it, perhaps beside passages.
         retrieved: The passages in it, for the trace; None in a turn that reads no pages.
     """
 
     text: str
-    has_facts: bool
+    has_graph_facts: bool
     retrieved: RetrievedPassages | None = None
 
 

@@ -48,7 +48,7 @@ class GraphFacts(Turn):
 
     def build_context(self, case: Case) -> TurnContext:
         facts = render_facts(case.lookup.facts, self.answerer.model, self.max_tokens)
-        return TurnContext(facts, has_facts=bool(facts))
+        return TurnContext(facts, has_graph_facts=bool(facts))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ class WebPages(Turn):
         text = facts + retrieved.context
         if case.plan.pages_lead:
             text = f"{retrieved.context}\n{facts}".strip("\n")
-        return TurnContext(text, has_facts=bool(facts), retrieved=retrieved)
+
+        has_graph_facts = bool(facts and case.plan.joint and case.lookup.facts)
+        return TurnContext(text, has_graph_facts=has_graph_facts, retrieved=retrieved)
 
     def _select_facts(self, case: Case) -> list[Fact]:
         """The facts that share the context with the pages: those of the graph only in a joint plan."""
@@ -99,13 +101,14 @@ class WebPages(Turn):
     def find_closed_gate(self, case: Case, context: TurnContext) -> GateFiring | None:
         """The first closed gate: on the question's class, or on the best passage (NEC 2.1, step 5).
 
-        The best passage decides only if there are no facts beside it, which may hold the answer, and no article, which
-        has the name that the question asks about.
+        The best passage decides only if there are no facts of the graph beside it, which were looked up for the
+        question, and no article, which has the name that the question asks about. Public data is found by names alone:
+        without a good passage, of 41 answers from it 6 were right and 8 wrong.
         """
         firing = find_closed_class_gate(self.gates, case.trace.route, "web")
         if firing is not None:
             return firing
 
-        if context.has_facts or case.lookup.articles or context.retrieved is None:
+        if context.has_graph_facts or case.lookup.articles or context.retrieved is None:
             return None
         return find_closed_score_gate(self.gates, context.retrieved.top_probability)

@@ -90,7 +90,7 @@ class Blank(Turn):
         if case.query.interaction_id == "id-1":
             raise ValueError("no context")
         retrieved = RetrievedPassages("", passages=(), pages_read=2, events=("two pages",), top_probability=None)
-        return TurnContext("", has_facts=False, retrieved=retrieved)
+        return TurnContext("", has_graph_facts=False, retrieved=retrieved)
 
 
 def test_pages_are_in_the_traces_of_the_questions_whose_context_was_built(caplog: pytest.LogCaptureFixture) -> None:

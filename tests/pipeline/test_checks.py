@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from crag.answering import CaseView, Check, ConfidenceModel, Draft, Feature, LogisticModel
-from crag.core.contracts import I_DONT_KNOW, Answer, Classification, Query, Route, Trace
+from crag.core.contracts import I_DONT_KNOW, Answer, Classification, Fact, Query, Route, Trace
 from crag.core.deadline import Deadline
+from crag.facts import PublicData
 from crag.router import QuestionRouter
 from crag.settings import Settings, load_settings
 from tests.pipeline.asking import agent_of, ask, page
@@ -83,6 +84,33 @@ def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path
     assert (candidate.probability > 0.5) is given
     if not given:
         assert f"P(correct) is {candidate.probability:.2f}" in answer.reason
+
+
+class NamedFilm(PublicData):
+    """Shipped facts with the film's director."""
+
+    def facts(
+        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+    ) -> list[tuple[Fact, ...]]:
+        return [(Fact("Rain Man was directed by Barry Levinson.", "public data: films"),) for _ in queries]
+
+
+GATE_ON_PASSAGES = [
+    "web.rerank = {top_k = 4}",
+    "cross_encoder = {engine = 'onnx', model = 'not loaded'}",
+    "answering.gates = [{gate='score', score='top_passage', minimum=0.5}]",
+]
+
+
+@pytest.mark.parametrize("gate", [[], GATE_ON_PASSAGES])
+def test_public_data_alone_does_not_open_a_gate_on_the_best_passage(gate: list[str]) -> None:
+    agent = agent_of(settings_of({QUESTION: "Barry Levinson"}, *gate), public_data=NamedFilm())
+    try:
+        answer, trace = ask(agent, QUESTION)
+    finally:
+        agent.close()
+    assert answer.text == (I_DONT_KNOW if gate else "Barry Levinson")
+    assert [firing.name for firing in trace.gates] == (["top_passage above 0.5"] if gate else [])
 
 
 LIAR = page("<p>Rain Man was directed by Mike Nichols, the studio said.</p>", 1)
