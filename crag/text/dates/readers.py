@@ -166,6 +166,25 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
     return view.day_at_or_before(view.today - timedelta(days=days_back))
 
 
+def read_today(_match: Match, view: Viewpoint) -> DateRange:
+    """For "now"."""
+    return one_day(view.today)
+
+
+def read_no_day(_match: Match, _view: Viewpoint) -> None:
+    """For "latest": the newest record, of whatever day."""
+
+
+def read_previous_session(_match: Match, view: Viewpoint) -> DateRange:
+    """For "the most recent day that the market was open": the session before today."""
+    return one_day(session_at(view.today, -1))
+
+
+def read_day_of_last_year(_match: Match, view: Viewpoint) -> DateRange:
+    """For "this time last year"."""
+    return view.day_at_or_before(shifted(view.today, CalendarUnit.YEAR, -1))
+
+
 def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
     """For "last day" or "next trading day": the day before or after today; "this day" is today."""
     if STEPS.get(match["step"]) == 0:
