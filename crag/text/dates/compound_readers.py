@@ -15,7 +15,7 @@ from crag.text.dates.counts import (
 )
 from crag.text.dates.forms import SIMPLE_RULES
 from crag.text.dates.readers import Match, Viewpoint, coming_weekday, one_day
-from crag.text.dates.vocabulary import MONTH_NAME, STEP, UNITS, WEEKDAY_ABBREVIATIONS, YEAR, count_number
+from crag.text.dates.vocabulary import MONTH_NAME, STEP, UNITS, YEAR, count_number, weekday_number
 from crag.text.number_words import YEAR_IN_WORDS
 
 _HAS_YEAR = re.compile(f"{YEAR}|{YEAR_IN_WORDS}|'[0-9]{{2}}")
@@ -108,7 +108,7 @@ def read_rest(match: Match, view: Viewpoint) -> DateRange:
 
 def read_from_weekday(match: Match, view: Viewpoint) -> DateRange:
     """For "two weeks from friday": so long after the coming Friday."""
-    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    number = weekday_number(match["weekday"])
     return shifted_by_count(coming_weekday(number, view).first, match["count"], match["units"], 1, view)
 
 

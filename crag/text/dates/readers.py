@@ -25,10 +25,10 @@ from crag.text.dates.vocabulary import (
     ORDINALS,
     STEPS,
     UNITS,
-    WEEKDAY_ABBREVIATIONS,
     count_number,
     day_number,
     month_number,
+    weekday_number,
     year_number,
 )
 
@@ -203,7 +203,7 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
     "Recent" is the latest before today, "coming" the first after today, and a weekday alone the latest up to today.
     """
     groups = match.groupdict()
-    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    number = weekday_number(match["weekday"])
     step = groups["week"] or groups.get("step")
 
     # "This coming friday" may be in this week; only "next friday" is in the next one
@@ -236,7 +236,7 @@ def read_periods_ago(match: Match, view: Viewpoint) -> DateRange:
 
 def read_weekdays_ago(match: Match, view: Viewpoint) -> DateRange:
     """For "two fridays ago": the second Friday before today."""
-    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    number = weekday_number(match["weekday"])
     count = count_number(match["count"])
     days_back = (view.today.weekday() - number - 1) % 7 + 1
     return view.day_at_or_after(view.today - timedelta(days=days_back + 7 * (int(count) - 1)))
