@@ -693,6 +693,7 @@ STREAMS = {
     + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
     "a choice without a list": 'data: {"choices": {"delta": {"content": "Ida Larsen"}}}\n\n',
     "comments before a reply in one piece": ": BUSY\n\n: BUSY\n\n" + reply_of("Ida Larsen").get_data(as_text=True),
+    "empty data before each chunk": "".join(f"data:\ndata: {part}\n\n" for part in [*PARTS, END]),
     "blank lines first": "\n" * 500 + "".join(f"data: {part}\n\n" for part in [*PARTS, END]),
     "a mark of order": "\ufeff" + "".join(f"data: {part}\n\n" for part in PARTS),
 }
