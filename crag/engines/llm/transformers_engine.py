@@ -83,8 +83,10 @@ class TransformersModel(StepModel):
                     use_cache=True,
                     logits_to_keep=logits_to_keep,
                 )
+
                 # Some models ignore `logits_to_keep` and return the logits after all tokens.
                 logits = output.logits[:, -logits_to_keep:].float().cpu().numpy()
+
         except torch.cuda.OutOfMemoryError:
             # The GPU is fine, only the batch is too large: its requests are then tried one by one.
             raise
