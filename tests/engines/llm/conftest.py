@@ -1,4 +1,4 @@
-"""Engines for the contract suite, and the tiny model they run."""
+"""Engines for the contract suite, the tiny model they run, and a server of replies."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from pytest_httpserver import HTTPServer
 
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.settings import (
@@ -44,6 +45,20 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def started_server() -> Iterator[HTTPServer]:
+    """One for all tests, because each stop of a server takes half a second."""
+    with HTTPServer(threaded=True) as server:
+        yield server
+
+
+@pytest.fixture
+def server(started_server: HTTPServer) -> HTTPServer:
+    """A server on this machine, which replies to nothing until a test says how."""
+    started_server.clear()
+    return started_server
 
 
 @pytest.fixture(scope="session")

@@ -31,12 +31,6 @@ from tests.waiting import end_timeouts_when
 CHAT, RAW = "/v1/chat/completions", "/v1/completions"
 
 
-@pytest.fixture
-def server() -> Iterator[HTTPServer]:
-    with HTTPServer(threaded=True) as server:
-        yield server
-
-
 def engine(url: str, **changes: Any) -> OpenAILanguageModel:
     settings: dict[str, Any] = {
         "model": "base",
