@@ -1,5 +1,6 @@
 """Engines for the contract suite, the tiny model they run, and a server of replies."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -9,7 +10,7 @@ import pytest
 import torch
 from pytest_httpserver import HTTPServer
 
-from crag.engines.llm import LanguageModel, load_language_model
+from crag.engines.llm import LanguageModel, load_language_model, openai_server
 from crag.settings import (
     LanguageModelSettings,
     OpenAIEngine,
@@ -59,6 +60,19 @@ def server(started_server: HTTPServer) -> HTTPServer:
     """A server on this machine, which replies to nothing until a test says how."""
     started_server.clear()
     return started_server
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the engine for servers would have waited; it does not wait."""
+    seconds: list[float] = []
+
+    async def pause(asked: float) -> None:
+        seconds.append(asked)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(openai_server, "pause", pause)
+    return seconds
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,9 @@ from crag.engines.llm.openai_transport import LARGEST_REPLY
 from crag.settings import OpenAIEngine
 from tests.waiting import end_timeouts_when
 
-CHAT, RAW = "/v1/chat/completions", "/v1/completions"
+pytestmark = pytest.mark.usefixtures("pauses")
+CHAT = "/v1/chat/completions"
+RAW = "/v1/completions"
 
 
 def engine(url: str, **changes: Any) -> OpenAILanguageModel:
