@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import torch
 from pytest_httpserver import HTTPServer
 
 from crag.engines.llm import LanguageModel, load_language_model, openai_server
@@ -22,6 +21,7 @@ from crag.settings import (
 from crag.weights.manifest import WeightsMissingError, locate
 from tests.engines.llm.llm_server import serve
 from tests.engines.llm.tiny_models import POSITIONS, build_adapter, build_tiny_llama
+from tests.torch_threads import one_thread  # noqa: F401 - for all tests here
 
 ADAPTERS = ("first", "second")
 NO_VLLM = (
@@ -39,27 +39,18 @@ ENGINES = [
 ]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine make models of this size a hundred times slower."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
-def started_server() -> Iterator[HTTPServer]:
+def shared_server() -> Iterator[HTTPServer]:
     """One for all tests, because each stop of a server takes half a second."""
     with HTTPServer(threaded=True) as server:
         yield server
 
 
 @pytest.fixture
-def server(started_server: HTTPServer) -> HTTPServer:
+def server(shared_server: HTTPServer) -> HTTPServer:
     """A server on this machine, which replies to nothing until a test says how."""
-    started_server.clear()
-    return started_server
+    shared_server.clear()
+    return shared_server
 
 
 @pytest.fixture
