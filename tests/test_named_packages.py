@@ -73,7 +73,7 @@ def model_files(settings: Settings) -> list[Path]:
     """The files that run the models of a preset."""
     engine = settings.language_model.engine
     # An engine's files begin with its name: vllm_engine.py
-    files = sorted(file_of(ENGINES[engine][0]).parent.glob(f"{engine}_*.py"))
+    files = sorted(file_of(ENGINES[engine].module).parent.glob(f"{engine}_*.py"))
     if settings.dense_encoder:
         files.append(file_of(type(load_dense_encoder(settings.dense_encoder)).__module__))
     if settings.cross_encoder:

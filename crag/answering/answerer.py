@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from crag.answering.normalise import normalise
-from crag.answering.prompts import Prompt, answer_prompt
+from crag.answering.prompts import Prompt, PromptInputs, answer_prompt
 from crag.answering.reasoned import read_reasoned
 from crag.answering.second_look import Level, Review, split_assessment
 from crag.core.contracts import Answer, Candidate, Decision, Query, abstain
@@ -98,20 +98,6 @@ class Answerer:
         return Draft(answer, context, generation, level)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptInputs:
-    """What a prompt's placeholders are filled with, beside the settings' word limit.
-
-    `answer` is the one under review, `hint` the preset's line about the question's `domain`; both are empty elsewhere.
-    """
-
-    query: Query
-    context: str
-    answer: str = ""
-    hint: str = ""
-    domain: str | None = None
-
-
 def build_request(
     settings: AnsweringSettings,
     prompt: Prompt,
@@ -122,15 +108,7 @@ def build_request(
     with_log_probability: bool = False,
 ) -> GenerationRequest:
     """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
-    messages = prompt.render(
-        word_limit=settings.word_limit,
-        query_time=inputs.query.query_time,
-        context=inputs.context,
-        query=inputs.query.text,
-        answer=inputs.answer,
-        hint=inputs.hint,
-        domain=inputs.domain,
-    )
+    messages = prompt.render(inputs, settings.word_limit)
     is_chat = settings.form == "chat"
     plain_text = "\n\n".join(message.content for message in messages)
 

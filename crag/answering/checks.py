@@ -11,10 +11,10 @@ from typing import Generic, Literal, Protocol
 
 from typing_extensions import TypeVar
 
-from crag.answering.answerer import Draft, PromptInputs, build_request
+from crag.answering.answerer import Draft, build_request
 from crag.answering.confidence import ConfidenceModel
 from crag.answering.features import answer_features
-from crag.answering.prompts import PROMPTS
+from crag.answering.prompts import PROMPTS, PromptInputs
 from crag.answering.second_look import read_review
 from crag.core.contracts import (
     I_DONT_KNOW,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from crag.answering.features import answer_kind
 from crag.core.logistic import logistic
 from crag.core.places import REPOSITORY
+from crag.core.validation import first_fault
 from crag.settings import ConfidenceSettings, SettingsError
 from crag.weights.needed import SHIPPED_CALIBRATIONS, needed_folder
 
@@ -98,10 +99,8 @@ class ConfidenceModel(BaseModel):
                 f"shipped: {_shipped_names()}; crag train calibrate makes one"
             ) from None
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ".".join(map(str, first["loc"]))
             raise SettingsError(
-                f'key "answering.confidence.model": {path} is not a calibration file: {field}: {first["msg"]}'
+                f'key "answering.confidence.model": {path} is not a calibration file: {first_fault(error)}'
             ) from None
 
 

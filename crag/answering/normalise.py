@@ -55,7 +55,7 @@ _PLAIN_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "�
 
 def normalise(text: str, source: str) -> Answer:
     """The answer in a generated text. `source` names its origin in the trace."""
-    line = one_line(text)
+    line = answer_line(text)
     if not line:
         return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model gave no text")
 
@@ -68,7 +68,7 @@ def normalise(text: str, source: str) -> Answer:
     return Answer(trim_to_tokens(line), Decision.ANSWERED, source, "the model answered")
 
 
-def one_line(text: str) -> str:
+def answer_line(text: str) -> str:
     """The first line with content, or a list's items, without thoughts, tokens, scaffolding and wrapping quotes."""
     text = _DOCUMENT_MARKS.sub(" ", final_text(clean(text)))
     # Before the lines are split, or "assistant" on a line of its own would be the answer.

@@ -9,18 +9,32 @@ from dataclasses import dataclass, field
 from string import Template
 
 from crag.answering import reasoned
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Query
 from crag.engines.llm.base import Message
 from crag.settings import AnsweringSettings
+
+
+@dataclass(frozen=True, slots=True)
+class PromptInputs:
+    """What a prompt's placeholders are filled with, beside the word limit.
+
+    `answer` is the one under review, `hint` the preset's line about the question's `domain`; both are empty elsewhere.
+    """
+
+    query: Query
+    context: str
+    answer: str = ""
+    hint: str = ""
+    domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A user turn, and a system turn unless `system` is empty.
 
-    Placeholders: `$word_limit`, `$query_time`, `$context`, `$query`, in a review `$answer`, `$hint`, a line of the
-    preset about the question's domain or nothing, and `$examples`, those of the domain. `assesses`: the prompt asks the
-    model how sure it is. `reasons`: it asks for reasoning before the answer.
+    Placeholders are `$word_limit`, `$query_time`, `$context`, `$query`, `$answer`, `$hint` (with its line end) and
+    `$examples`, those of the domain. `assesses`: the prompt asks the model how sure it is. `reasons`: it asks for
+    reasoning before the answer.
     """
 
     system: str
@@ -39,26 +53,17 @@ class Prompt:
         first_turn = self.system or self.user
         return Template(first_turn).safe_substitute(_limits(word_limit)).partition("$")[0]
 
-    def render(
-        self,
-        *,
-        word_limit: int,
-        query_time: str,
-        context: str,
-        query: str,
-        answer: str = "",
-        hint: str = "",
-        domain: str | None = None,
-    ) -> tuple[Message, ...]:
+    def render(self, inputs: PromptInputs, word_limit: int) -> tuple[Message, ...]:
         """Fill in the placeholders. Inserted text is not searched for placeholders again."""
+        examples_of_open = self.examples.get("open", "")
         values = {
             **_limits(word_limit),
-            "query_time": query_time,
-            "context": context,
-            "query": query,
-            "answer": answer,
-            "hint": f"{hint}\n" if hint else "",
-            "examples": self.examples.get(domain or "", self.examples.get("open", "")),
+            "query_time": inputs.query.query_time,
+            "context": inputs.context,
+            "query": inputs.query.text,
+            "answer": inputs.answer,
+            "hint": f"{inputs.hint}\n" if inputs.hint else "",
+            "examples": self.examples.get(inputs.domain or "", examples_of_open),
         }
         user_turn = Message("user", Template(self.user).substitute(values))
         if not self.system:

@@ -8,7 +8,7 @@ import enum
 import re
 from typing import Literal, NamedTuple, cast
 
-from crag.answering.normalise import normalise, one_line
+from crag.answering.normalise import answer_line, normalise
 from crag.core.contracts import Answer, Decision, abstain
 from crag.engines.llm.base import Generation
 
@@ -99,7 +99,7 @@ def read_review(answer: Answer, generation: Generation) -> Review:
         cause = generation.error or "time ran out"
         return Review(ReviewVerdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {cause}", source))
 
-    first_line = one_line(generation.text)
+    first_line = answer_line(generation.text)
     correction = _remove_verdict(first_line)
     # Nothing was removed, so the reply does not begin with "wrong" or a correction.
     if correction == first_line and _CONFIRMED.match(first_line):
@@ -108,7 +108,7 @@ def read_review(answer: Answer, generation: Generation) -> Review:
     # "Incorrect." on the first line: the correction is on the lines after it.
     if not correction:
         _, _, later_lines = generation.text.strip().partition("\n")
-        correction = _remove_verdict(one_line(later_lines))
+        correction = _remove_verdict(answer_line(later_lines))
 
     corrected = normalise(correction, source)
     if _is_same(corrected.text, answer.text):

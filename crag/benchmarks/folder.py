@@ -82,7 +82,8 @@ def read_corpus(files: Sequence[Path], question_count: int, document_count: int)
 
             answers = tuple(row.get("answers") or ())
             if file == files[0] and answers and "question" in row:
-                questions += [PassageQuestion(str(row["question"]), answers, numbers[found]) for found in documents]
+                text = str(row["question"])
+                questions += [PassageQuestion(text, answers, numbers[document]) for document in documents]
 
     if len(questions) < question_count or len(numbers) < document_count:
         counts = f"{len(questions)} questions and {len(numbers)} documents"
@@ -230,7 +231,9 @@ def _find_rank(results: Sequence[dict[str, str]], folder: Path, question: Passag
 def _judge_answers(asker: Asker, folder: Folder, judge: Judge) -> list[Verdict]:
     questions = folder.corpus.questions
     answers = list(asker.ask_all([question.text for question in questions], folder.path))
-    claims = [
-        Claim(question.text, question.answers, answer.text) for question, answer in zip(questions, answers, strict=True)
-    ]
-    return [judgement.verdict for judgement in judge_claims(judge, claims, str)]
+
+    claims: list[Claim] = []
+    for question, answer in zip(questions, answers, strict=True):
+        claims.append(Claim(question.text, question.answers, answer.text))
+    judgements = judge_claims(judge, claims, str)
+    return [judgement.verdict for judgement in judgements]

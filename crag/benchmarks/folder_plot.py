@@ -5,9 +5,16 @@ from typing import NamedTuple
 
 from crag.benchmarks.folder import FolderRow
 
-WIDTH, HEIGHT = 600, 300
-LEFT, RIGHT, UPPER, LOWER = 60, 380, 16, 250
+WIDTH = 600
+HEIGHT = 300
+
+# Edges of the field of the lines; the labels stand on its right.
+LEFT = 60
+RIGHT = 380
+UPPER = 16
+LOWER = 250
 MARKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Shares with a line across the field."""
 
 
 class _Line(NamedTuple):
@@ -28,7 +35,7 @@ def draw_rows(rows: Sequence[FolderRow]) -> str:
             _Line("wrong answer", "#b8442f", [_share(row, row.wrong) for row in rows]),
         ]
 
-    spoken = "; ".join(map(_spoken, lines))
+    spoken = "; ".join(map(_describe, lines))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{spoken}">',
         "<style>text { fill: #59636f; font: 12px system-ui, sans-serif; }</style>",
@@ -40,7 +47,7 @@ def draw_rows(rows: Sequence[FolderRow]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _spoken(line: _Line) -> str:
+def _describe(line: _Line) -> str:
     """A line for people who hear the picture: "right answer: 0.82, 0.80"."""
     shares = ", ".join(f"{share:.2f}" for share in line.shares)
     return f"{line.label}: {shares}"

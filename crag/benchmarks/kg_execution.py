@@ -22,6 +22,7 @@ from crag.graph.language import parse
 from crag.graph.results import Result, Row
 from crag.graph.schema import Domain
 from crag.mock_api import serve
+from crag.training.folds import normalise_spelling
 
 BATCH = 16
 """Programs that are run at once."""
@@ -37,6 +38,7 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
     # No calls are right for a question that the graph cannot answer
     if not row["answerable"]:
         return not outcome.results
+
     groups = _groups(outcome.results)
     if not groups:
         return False
@@ -44,6 +46,7 @@ def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: boo
     frame = row["frame"]
     if frame["table"] == "open":
         return _holds_passages(outcome.results, expected)
+
     # The last call answers a question in several hops, and one that combines entities.
     has_one_result = row.get("hops") or len(groups) == 1 or frame.get("combine")
     if has_one_result:
@@ -63,12 +66,12 @@ def _holds_passages(results: Sequence[Result], expected: Sequence[object]) -> bo
     values: list[str] = []
     for result in results:
         values += map(str, result.values)
-    text = _squeeze(" ".join(values))
+    text = normalise_spelling(" ".join(values))
 
     passages: list[str] = []
     for value in expected:
         passages += str(value).split("||")
-    return all(_squeeze(passage) in text for passage in passages)
+    return all(normalise_spelling(passage) in text for passage in passages)
 
 
 def _groups(results: Sequence[Result]) -> list[list[Result]]:
@@ -142,7 +145,7 @@ def _plain(values: object) -> list[str | float]:
     # "1.5" and 1.5 are equal, but "1-0" stays a string
     is_numeric = isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit()
     number = as_number(values) if is_numeric else None
-    return [number if number is not None else _squeeze(str(values))]
+    return [number if number is not None else normalise_spelling(str(values))]
 
 
 def _same(labelled: list[str | float], values: list[str | float], *, ordered: bool) -> bool:
@@ -160,10 +163,6 @@ def _equal(labelled: str | float, value: str | float) -> bool:
     if isinstance(labelled, float) and isinstance(value, float):
         return abs(labelled - value) <= 1e-6 * max(1.0, abs(labelled))
     return labelled == value
-
-
-def _squeeze(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 @contextmanager
@@ -208,16 +207,18 @@ def read_label(record: Record, also: Sequence[str] = ()) -> dict[str, Any]:
 def labelled_by_calls(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, Any]:
     """The row with the outcome of its own calls as its labelled values: None if they return nothing."""
     last_of_groups = [group[-1] for group in _groups(outcome.results)]
-    values: list[Any] = [list(result.values) for result in last_of_groups]
-    if row["domain"] == Domain.OPEN:
-        values = [value for values_of_group in values for value in values_of_group]
-    elif len(values) == 1:
-        (values,) = values
+    # As labels are: the values of each entity; of one entity, and of open questions, the bare values
+    labelled: list[Any] = []
+    for result in last_of_groups:
+        if row["domain"] == Domain.OPEN or len(last_of_groups) == 1:
+            labelled += result.values
+        else:
+            labelled.append(list(result.values))
 
     is_sorted = any(re.match(r"(ALL )?sort\(", result.call) for result in last_of_groups)
     frame = {"table": row["domain"], "sort": is_sorted, "filters": [], "aggregate": None, "select": None}
     has_values = any(result.values for result in outcome.results)
-    return {**row, "frame": frame, "kg_values": values if has_values else None}
+    return {**row, "frame": frame, "kg_values": labelled if has_values else None}
 
 
 def compare_with_labels(row: Mapping[str, Any], outcome: ProgramResult) -> dict[str, bool]:

@@ -190,12 +190,11 @@ def _start_server(weights: str, threads: int) -> tuple[subprocess.Popen[bytes], 
     """llama.cpp behind an HTTP server, and its address. It is in this process's group, which is ended as a whole."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    options = {"--model": weights, "--port": port, "--n_ctx": WINDOW, "--n_threads": threads, "--flash_attn": True}
-    arguments = [str(part) for option in options.items() for part in option]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "llama_cpp.server", "--n_threads_batch", str(threads), *arguments],
-        stdout=2,
-    )
+
+    command = [sys.executable, "-m", "llama_cpp.server"]
+    command += ["--model", weights, "--port", str(port), "--n_ctx", str(WINDOW), "--flash_attn", "True"]
+    command += ["--n_threads", str(threads), "--n_threads_batch", str(threads)]
+    server = subprocess.Popen(command, stdout=2)
 
     address = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START_SECONDS

@@ -190,7 +190,10 @@ def run_prompts(
     for prompt in warm_up:
         _run_prompt(our_side, peer_side, prompt)
 
-    tasks = [(kind, prompt) for kind in KINDS for prompt in prompts[kind]]
+    tasks: list[tuple[str, Row]] = []
+    for kind in KINDS:
+        tasks += [(kind, prompt) for prompt in prompts[kind]]
+
     results: list[Row] = []
     for [(kind, prompt)] in batches_with_progress(tasks, 1, title="prompts"):
         results.append({"kind": kind, **_run_prompt(our_side, peer_side, prompt)})

@@ -38,6 +38,7 @@ SHORT_ANSWER_WORDS = 4
 FOUND = 0.8
 """The least recall of an answer that counts as found."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
+"""Texts in which the answer is looked for, from all that a question has to what a model reads."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid question", "i don't know", "none", "0"})
 """Answers that no page spells out."""

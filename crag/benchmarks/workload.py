@@ -30,8 +30,8 @@ from crag.web import WebPath
 
 CACHE_BLOCK = 16
 """Tokens of a block of vLLM's prefix cache."""
-# The examples of a prompt; "Calls: None" stands for no call
 _CALLS = re.compile(r"Calls:\n(?!None)(.+?)(?:\n\n|$)", re.DOTALL)
+"""The calls of a prompt's examples; "Calls: None" stands for no call."""
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""
 
@@ -215,14 +215,7 @@ def _add_steps(
             if random_model:
                 random_model.measure(requests, counts)
 
-        total = workload.steps.setdefault(step, StepWorkload())
-        total.prompts += counts.prompts
-        total.tokens += counts.tokens
-        total.unshared += counts.unshared
-        total.longest = max(total.longest, counts.longest)
-        total.written += counts.written
-        total.read_seconds += counts.read_seconds
-        total.write_seconds += counts.write_seconds
+        workload.steps.setdefault(step, StepWorkload()).add(counts)
 
 
 def _batch(queries: Sequence[Query]) -> dict[str, list[object]]:

@@ -1,9 +1,19 @@
-"""Warnings for people: one line each, without tracebacks."""
+"""Warnings and messages for people: one line each, without tracebacks."""
 
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+def one_line(text: object, length: int = 200) -> str:
+    r"""A message, such as that of a library's exception, as one line of at most `length` characters.
+
+    >>> one_line(ValueError("no server at\n  127.0.0.1"), length=20)
+    'no server at 127....'
+    """
+    joined = " ".join(str(text).split())
+    return joined if len(joined) <= length else f"{joined[: length - 3]}..."
 
 
 class OneLineFormatter(logging.Formatter):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
+from crag.core.validation import first_fault
 from crag.facts.tables import (
     SHIPPED_TABLES,
     AwardTable,
@@ -15,7 +16,6 @@ from crag.facts.tables import (
     Row,
     TableDescription,
     TableError,
-    first_fault,
     read_index,
     read_table_rows,
     split_values,

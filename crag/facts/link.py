@@ -41,6 +41,7 @@ class _DomainNames:
         self.vectors: Vectors = np.empty((0, 0), np.float32)
 
     def add(self, entity: Entity) -> None:
+        """Add the names of an entity; their vectors are made later, all at once."""
         forms: set[str] = set()
         for name in entity.names:
             forms |= spellings(name)
@@ -61,13 +62,13 @@ class _DomainNames:
             return []
 
         text = _search_name(mention)
-        close: list[tuple[str, float]] = []
+        overlapping: list[tuple[str, float]] = []
         for name in self.search_names:
             score = _coverage(text, name)
             if score >= MIN_COVERAGE:
-                close.append((name, score))
-        close.sort(key=itemgetter(1), reverse=True)
-        return self._links(close)
+                overlapping.append((name, score))
+        overlapping.sort(key=itemgetter(1), reverse=True)
+        return self._links(overlapping)
 
     def link_by_similarity(self, vector: Vectors) -> list[Link]:
         """The entities of the most similar name, if it is similar enough; `vector` has shape (dimensions,)."""
@@ -100,18 +101,18 @@ class Linker:
         dense: DenseEncoder | None,
     ) -> None:
         self._dense = dense
-        self._names: dict[str, _DomainNames] = {}
+        self._names_by_domain: dict[str, _DomainNames] = {}
         for entity in entities:
-            if entity.domain not in self._names:
+            if entity.domain not in self._names_by_domain:
                 settings = levels.get(entity.domain, LinkSettings())
-                self._names[entity.domain] = _DomainNames(settings)
-            self._names[entity.domain].add(entity)
+                self._names_by_domain[entity.domain] = _DomainNames(settings)
+            self._names_by_domain[entity.domain].add(entity)
 
     def warm_up(self) -> None:
         """Encode the names of domains with level ``similarity``; without an encoder that level is skipped."""
         if self._dense is None:
             return
-        for names in self._names.values():
+        for names in self._names_by_domain.values():
             is_encoded = len(names.vectors) > 0
             if names.settings.level == "similarity" and not is_encoded:
                 self._dense.warm_up()
@@ -120,9 +121,10 @@ class Linker:
     def link(self, mentions: Sequence[Mention], deadline: Deadline) -> list[list[Link]]:
         """The entities of each mention at the strictest level that has any, best first; encodes in one call."""
         links: list[list[Link]] = []
-        unlinked: list[tuple[int, _DomainNames]] = []  # positions of mentions that similarity may still link
+        # Positions of mentions that similarity may still link
+        unlinked: list[tuple[int, _DomainNames]] = []
         for position, mention in enumerate(mentions):
-            names = self._names.get(mention.domain)
+            names = self._names_by_domain.get(mention.domain)
             if names is None:
                 links.append([])
                 continue
@@ -143,6 +145,7 @@ class Linker:
 
 
 def _search_name(name: str) -> str:
+    """The form of a name for the levels substring and similarity."""
     return without_article(plain_name(name))
 
 

@@ -62,6 +62,7 @@ class ShippedPublicData(PublicData):
 
     def warm_up(self) -> None:
         """Read the tables, and encode their names if a domain is linked by similarity.
+
         Raises TableError: the folder of tables cannot be used.
         """
         _, linker = self._finder_and_linker
@@ -132,7 +133,7 @@ def _without_other_ceremonies(entities: Sequence[Entity], years: Sequence[int]) 
 
     `entities` come newest first.
     """
-    kept: list[Entity] = []
+    chosen: list[Entity] = []
     has_award = False
     for entity in entities:
         if entity.one_a_year:
@@ -140,19 +141,19 @@ def _without_other_ceremonies(entities: Sequence[Entity], years: Sequence[int]) 
             if is_other_ceremony:
                 continue
             has_award = True
-        kept.append(entity)
-    return kept
+        chosen.append(entity)
+    return chosen
 
 
 def _without_namesakes(entities: Sequence[Entity], years: Sequence[int]) -> list[Entity]:
     """Without the entities of other years, where their table also has one of the question's years."""
     tables_with_year = {entity.table for entity in entities if _is_of_years(entity, years)}
-    kept: list[Entity] = []
+    chosen: list[Entity] = []
     for entity in entities:
         is_of_other_year = bool(entity.years) and not _is_of_years(entity, years)
         if not is_of_other_year or entity.table not in tables_with_year:
-            kept.append(entity)
-    return kept
+            chosen.append(entity)
+    return chosen
 
 
 def _is_of_years(entity: Entity, years: Sequence[int]) -> bool:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from crag.core.csv_files import CsvReader, CsvRow
 from crag.core.files import DatasetError, UserError
 from crag.core.utf8_lines import ENCODING, ERRORS, utf8_lines
+from crag.core.validation import first_fault
 
 SHIPPED_TABLES = Path(__file__).with_name("tables")
 INDEX = "tables.json"
@@ -108,13 +109,6 @@ def read_table_rows(
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except DatasetError as error:
         raise TableError(str(error)) from None
-
-
-def first_fault(error: ValidationError) -> str:
-    """The first problem that pydantic found, as "field.field: message"."""
-    fault = error.errors(include_url=False)[0]
-    location = ".".join(str(part) for part in fault["loc"])
-    return f"{location}: {fault['msg']}" if location else fault["msg"]
 
 
 def split_values(cell: str) -> tuple[str, ...]:

@@ -7,7 +7,13 @@ from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
 from crag.core.deadline import BatchClock, start_in_thread
 from crag.core.queries import parse_batch
-from crag.engines.encoders import BatchedDenseEncoder, CrossEncoder, load_cross_encoder, load_dense_encoder
+from crag.engines.encoders import (
+    BatchedCrossEncoder,
+    BatchedDenseEncoder,
+    CrossEncoder,
+    load_cross_encoder,
+    load_dense_encoder,
+)
 from crag.engines.llm import LanguageModel, load_language_model
 from crag.facts import PublicData, ShippedPublicData
 from crag.graph import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
@@ -106,11 +112,8 @@ class CragAgent:
 
         router = open_router(settings.router, model)
         # Nothing is loaded yet: a missing file is reported now, not halfway through the loading.
-        needed = settings if cross_encoder is None else settings.model_copy(update={"cross_encoder": None})
-        require_weights(needed)
-        for part in (model, dense_encoder, shipped_cross_encoder, router):
-            if part is not None:
-                part.check_weights()
+        require_weights(settings if cross_encoder is None else settings.model_copy(update={"cross_encoder": None}))
+        _check_weights(model, dense_encoder, shipped_cross_encoder, router)
 
         public_data = None
         if settings.public_data:
@@ -200,3 +203,10 @@ class CragAgent:
         shares = times.shares(review=self.settings.answering.asks_again)
         # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)
+
+
+def _check_weights(*parts: LanguageModel | BatchedDenseEncoder | BatchedCrossEncoder | QuestionRouter | None) -> None:
+    """Raise WeightsMissingError if one of the parts lacks a file; None is a part that the settings do not name."""
+    for part in parts:
+        if part is not None:
+            part.check_weights()

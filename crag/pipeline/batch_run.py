@@ -150,16 +150,18 @@ class BatchRun:
         answers: list[Answer] = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
-            answers.append(answer)
 
             trace = case.trace
+            trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
+            if trace.lost is not None:
+                answer = replace(answer, reason=_name_loss(case, trace.lost, answer.reason))
+            trace.answer = answer
+            answers.append(answer)
+
+            trace.evidence = find_evidence(trace)
             trace.seconds = dict(self.clock.seconds)
             trace.out_of_time = dict(counts.out_of_time)
             trace.tokens = dict(counts.tokens)
-            trace.evidence = find_evidence(trace)
-            trace.lost = _find_loss(case) if answer.decision is Decision.ABSTAINED else None
-            if trace.lost is not None:
-                trace.answer = answers[-1] = replace(answer, reason=_name_loss(case, trace.lost, answer.reason))
         return answers, [case.trace for case in self.cases]
 
     # --- the parts of a step ------------------------------------------------------------------------------------------

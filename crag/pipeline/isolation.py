@@ -61,9 +61,9 @@ class FaultIsolation:
 
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
-            place = _raised_at(fault)
-            log.exception("stage %s failed for the batch in %s; trying its questions one by one", stage, place)
-            reason = f"{type(fault).__name__}: {fault}, in {place}"
+            source_line = _raised_at(fault)
+            log.exception("stage %s failed for the batch in %s; trying its questions one by one", stage, source_line)
+            reason = f"{type(fault).__name__}: {fault}, in {source_line}"
             for case in cases:
                 case.note(f"{_title(stage)} failed for the whole batch ({reason}) and was run alone")
         return _run_one_by_one(stage, patience, function, cases)
@@ -85,25 +85,27 @@ def _run_one_by_one(
             _record_fault(stage, cases[index:], fault)
             break
         except Exception as fault:
-            place = _raised_at(fault)
-            log.exception("stage %s failed for question %s in %s", stage, case.query.interaction_id, place)
+            source_line = _raised_at(fault)
+            log.exception("stage %s failed for question %s in %s", stage, case.query.interaction_id, source_line)
             _record_fault(stage, [case], fault)
     return results
 
 
 def _record_fault(stage: str, cases: Sequence[Case], fault: Exception) -> None:
     """Write into each case what failed, and whether time or a part was lost."""
-    # Work that hangs was given up here, so no line of it is known
-    place = "" if isinstance(fault, StuckError) else f", in {_raised_at(fault)}"
+    is_stuck = isinstance(fault, StuckError)
+    # Work that hangs was given up here, so no line of it is known.
+    source_line = "" if is_stuck else f", in {_raised_at(fault)}"
+
     for case in cases:
-        case.fault = f"{_title(stage)} failed: {type(fault).__name__}: {fault}{place}"
-        case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
+        case.fault = f"{_title(stage)} failed: {type(fault).__name__}: {fault}{source_line}"
+        case.lost = Lost.CLOCK if is_stuck else Lost.FAULT
         case.note(case.fault)
 
 
 def _raised_at(fault: Exception) -> str:
     """The file and line that raised it, perhaps of a user's own part: ``own_source.py, line 30``."""
-    # The innermost frame is the last
+    # The innermost frame is the last.
     frame = extract_tb(fault.__traceback__)[-1]
     return f"{Path(frame.filename).name}, line {frame.lineno}"
 

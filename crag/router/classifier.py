@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, field_validator
 
+from crag.core.validation import list_faults
 from crag.router.base import FIELD_CLASSES
 from crag.router.calibration import LogProbabilities, MixingWeights, log_softmax, mix_log_probabilities
 from crag.router.network import BertEncoder, Pooling, QuestionTokenizer
@@ -79,11 +80,8 @@ def read_classifier_config(folder: Path) -> ClassifierConfig:
     try:
         return ClassifierConfig.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        problems = []
-        for problem in error.errors(include_url=False):
-            key = ".".join(map(str, problem["loc"]))
-            problems.append(f"{key}: {problem['msg']}")
-        raise SettingsError(f"{path}: {'; '.join(problems)}") from None
+        faults = "; ".join(map(str, list_faults(error)))
+        raise SettingsError(f"{path}: {faults}") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 

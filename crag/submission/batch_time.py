@@ -50,6 +50,16 @@ class StepWorkload:
     read_seconds: float = 0.0
     write_seconds: float = 0.0
 
+    def add(self, counts: "StepWorkload") -> None:
+        """Add the counts of one call to those of the step."""
+        self.prompts += counts.prompts
+        self.tokens += counts.tokens
+        self.unshared += counts.unshared
+        self.longest = max(self.longest, counts.longest)
+        self.written += counts.written
+        self.read_seconds += counts.read_seconds
+        self.write_seconds += counts.write_seconds
+
 
 @dataclass(slots=True)
 class Workload:

@@ -13,6 +13,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CARDINALS = {number: word for word, number in NUMBER_WORDS.items()}
 _ORDINALS = {0: "zeroth"} | {number: word for word, number in ORDINAL_WORDS.items()}
 """Words of the numbers up to twenty, and of the tens."""
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+"""Last digit -> ending of an ordinal number; others have "th"."""
 _ZEROS = re.compile(r"0+1(?!\d)")
 
 
@@ -39,8 +41,8 @@ def letters_in_turn(count: int) -> str:
     """
     letters = ""
     while count > 0:
-        count, place = divmod(count - 1, len(_LETTERS))
-        letters = _LETTERS[place] + letters
+        count, letter_index = divmod(count - 1, len(_LETTERS))
+        letters = _LETTERS[letter_index] + letters
     return letters or "0"
 
 
@@ -55,15 +57,16 @@ def _letter(count: int) -> str:
     """The letters from a to z, then from aa to zz: behind ``aa`` comes ``bb``, not ``ab``."""
     if not 0 < count <= _LARGEST_IN_LETTERS:
         return str(count)
-    repeats, place = divmod(count - 1, len(_LETTERS))
-    return _LETTERS[place] * (repeats + 1)
+    repeats, letter_index = divmod(count - 1, len(_LETTERS))
+    return _LETTERS[letter_index] * (repeats + 1)
 
 
 def _ordinal(count: int) -> str:
     """The digits with the ending of English. Word takes that of the language of the document."""
-    endings = {1: "st", 2: "nd", 3: "rd"}
-    is_regular = count % 100 in {11, 12, 13}
-    return f"{count}{'th' if is_regular else endings.get(count % 10, 'th')}"
+    # "11th", not "11st"
+    is_teen = count % 100 in {11, 12, 13}
+    ending = "th" if is_teen else _ENDINGS.get(count % 10, "th")
+    return f"{count}{ending}"
 
 
 def _in_words(count: int, words: Mapping[int, str]) -> str:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from crag.core.files import DatasetError, Record, write_json
+from crag.core.validation import first_fault
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.cut_files import dataset_files, joined_files
 from crag.evaluation.datasets import read_records
@@ -114,10 +115,8 @@ def row_of(record: Record, form: type[RowT], **changes: object) -> RowT:
     try:
         row: RowT = _reader(key).validate_python({**record.data, **changes})
     except ValidationError as error:
-        # The first fault is enough: the user corrects the file and tries again
-        fault = error.errors(include_url=False)[0]
-        name = ".".join(map(str, fault["loc"]))
-        raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
+        fault = first_fault(error)
+        raise DatasetError(f'{record.place}: field "{fault.field}": {fault.message}') from None
     return row
 
 

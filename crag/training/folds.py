@@ -33,7 +33,7 @@ def fold_number(group: str, total: int) -> int:
 
 
 def normalise_spelling(text: str) -> str:
-    """A group or a question without case and extra blanks."""
+    """A text without case and extra blanks."""
     return " ".join(text.casefold().split())
 
 

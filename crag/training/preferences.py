@@ -16,6 +16,7 @@ from crag.evaluation.judge import Verdict
 from crag.evaluation.split import Split
 from crag.settings import Settings
 from crag.training.files import TrainingExample, read_examples_of_kind
+from crag.training.folds import normalise_spelling
 from crag.training.labels.basic_answers import Branch
 from crag.training.prompts import Label, read_labels
 
@@ -54,7 +55,7 @@ def read_pairs_of_answers(path: Path, split: Split | None = None) -> list[Prefer
     """Read the file; raises DatasetError, also for a pair of two equal answers, which teaches nothing."""
     pairs = read_examples_of_kind(PreferencePair, path, split)
     for pair in pairs:
-        if _plain(pair.completion) == _plain(pair.rejected):
+        if _without_full_stop(pair.completion) == _without_full_stop(pair.rejected):
             raise DatasetError(f'{pair.place}: "completion" and "rejected" are the same answer')
     return pairs
 
@@ -103,7 +104,7 @@ def count_kinds(pairs: Sequence[PreferencePair]) -> dict[str, int]:
 
 def _pair(label: SampledLabel, better: str, worse: str, kind: str) -> Iterator[PreferencePair]:
     """A pair in the label's prompt; none if the answers differ in case, blanks or a full stop at most."""
-    if _plain(better) == _plain(worse):
+    if _without_full_stop(better) == _without_full_stop(worse):
         return
     yield PreferencePair(
         completion=better,
@@ -118,5 +119,5 @@ def _pair(label: SampledLabel, better: str, worse: str, kind: str) -> Iterator[P
     )
 
 
-def _plain(answer: str) -> str:
-    return " ".join(answer.casefold().split()).rstrip(".")
+def _without_full_stop(answer: str) -> str:
+    return normalise_spelling(answer).rstrip(".")

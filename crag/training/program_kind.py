@@ -18,6 +18,7 @@ def program_kind(program: Program) -> Kind:
     for statement, following in zip_longest(program.statements, program.statements[1:]):
         if isinstance(statement, Call):
             tables.add(statement.table)
+
         # An average selects nothing; what is sorted next is selected by the sort.
         if isinstance(statement, Average) or isinstance(following, Sort):
             continue
@@ -25,6 +26,7 @@ def program_kind(program: Program) -> Kind:
             keys.add("len")
         elif statement.select:
             keys.add(statement.select)
+
     # Default keys say nothing about the kind of question
     return frozenset(tables), frozenset(keys - _DEFAULT_KEYS)
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
 from safetensors import SafetensorError, deserialize
 
+from crag.core.validation import first_fault
+
 ADAPTER_CONFIG = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 
@@ -142,9 +144,7 @@ class Adapter:
         try:
             return AdapterConfig.model_validate_json(self._config_file.read_bytes())
         except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            key = ".".join(map(str, fault["loc"]))
-            raise _damaged(self._config_file, f"{key}: {fault['msg']}" if key else fault["msg"]) from None
+            raise _damaged(self._config_file, str(first_fault(error))) from None
 
     @cached_property
     def _halves(self) -> dict[str, Matrix]:

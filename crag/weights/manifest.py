@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 from crag.core.environment import read_variable
 from crag.core.files import UserError, parse_toml
 from crag.core.places import REPOSITORY, expand_home, home_folder
+from crag.core.validation import first_fault
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = REPOSITORY / "models" / "weights"
@@ -278,8 +279,8 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        reason = f'key "{".".join(map(str, fault["loc"]))}": {fault["msg"]}'
+        fault = first_fault(error)
+        reason = f'key "{fault.field}": {fault.message}'
     except (ValueError, TypeError, AttributeError) as error:  # of the last two: `models` or an entry is no table
         reason = f"not a manifest: {error}"
     raise ManifestError(f"{path}: {reason}; `git checkout` brings the shipped one back")

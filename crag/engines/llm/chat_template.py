@@ -132,8 +132,8 @@ class _GenerationBlock(Extension):
 class _PlainDict:
     """The function ``dict`` of templates, without the attributes of Python's type."""
 
-    def __call__(self, *values: Any, **named: Any) -> dict[Any, Any]:  # noqa: ANN401 - whatever a template passes
-        return dict(*values, **named)
+    def __call__(self, *values: Any, **keywords: Any) -> dict[Any, Any]:  # noqa: ANN401 - whatever a template passes
+        return dict(*values, **keywords)
 
     def fromkeys(self, *values: Any) -> dict[Any, Any]:  # noqa: ANN401
         return dict.fromkeys(*values)
@@ -142,9 +142,9 @@ class _PlainDict:
 class _PlainNamespace(Namespace):
     """The function ``namespace`` of templates: no name may begin with an underscore."""
 
-    def __init__(*values: Any, **named: Any) -> None:  # noqa: ANN401 - as jinja's: "self" may be a name
+    def __init__(*values: Any, **keywords: Any) -> None:  # noqa: ANN401 - as jinja's: "self" may be a name
         self, *rest = values
-        attributes = dict(*rest, **named)
+        attributes = dict(*rest, **keywords)
         for name in attributes:
             _check_name(name)
         Namespace.__init__(self, attributes)

@@ -221,8 +221,9 @@ class BatchDecoder:
 
             seconds_before = deadline.remaining
             part = tokens[:, start:end]
-            kept = logits_to_keep if end == width else 1
-            logits, cache = self._model.step(part, mask[:, : cached_count + end], positions[:, start:end], cache, kept)
+            part_mask = mask[:, : cached_count + end]
+            logits_of_part = logits_to_keep if end == width else 1
+            logits, cache = self._model.step(part, part_mask, positions[:, start:end], cache, logits_of_part)
             # Padding costs as much as any token, so it counts here.
             self._seconds_per_token = (seconds_before - deadline.remaining) / part.size
 

@@ -234,17 +234,20 @@ class OpenAILanguageModel:
         """Why the server's models are not known, and what may help."""
         variable = self._settings.base_url_variable
         to_set = f"set {variable} to" if variable else "name"
+
         if is_silence(error):
             return (
                 f"the server at {self._server.base_url} accepts connections and does not reply: it may be busy with "
                 f"other requests or hang; if it is not a language model server, {to_set} the address of one"
             )
+
         if is_broken_off(error):
             return (
                 f"the server at {self._server.base_url} accepts connections and breaks off its replies "
                 f"({self._server.describe_failure(error)}): its log says why; if it is not a language model server, "
                 f"{to_set} the address of one"
             )
+
         return (
             f"no language model server answers at {self._server.base_url} "
             f"({self._server.describe_failure(error)}): start it, or {to_set} its address"

@@ -62,9 +62,10 @@ def describe_names(listing: str, names: Sequence[str] | None = None) -> str:
     """Names of models as they may be shown, those of the list if none are given; "" if there are none."""
     if names is None:
         names = [_name_to_ask(entry) for entry in read_entries(listing) or []]
-    shown = list(dict.fromkeys(map(_name_to_show, names)))
-    and_more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
-    return f"{', '.join(shown[:_MOST_NAMED])}{and_more}"
+    distinct_names = list(dict.fromkeys(map(_name_to_show, names)))
+    other_count = len(distinct_names) - _MOST_NAMED
+    and_more = f" and {other_count} more" if other_count > 0 else ""
+    return f"{', '.join(distinct_names[:_MOST_NAMED])}{and_more}"
 
 
 def read_entries(text: str) -> list[Any] | None:
@@ -85,16 +86,17 @@ def read_entries(text: str) -> list[Any] | None:
 
 def _find_list(listing: dict[str, Any]) -> list[Any] | None:
     """The models in the fields that servers use: the first that is not empty, also of an object inside."""
-    found: list[Any] | None = None
+    models: list[Any] | None = None
     for field in _LISTS:
         value = listing.get(field)
         if isinstance(value, dict):
             value = _list_of_object(value, has_names=field == "models")
         if isinstance(value, list):
-            found = found or value
-    if found is None and listing.get("object") == "model":
+            models = models or value
+
+    if models is None and listing.get("object") == "model":
         return [listing]
-    return found
+    return models
 
 
 def _list_of_object(value: dict[str, Any], *, has_names: bool) -> list[Any] | None:

@@ -9,6 +9,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationErr
 
 from crag.core.model_marks import final_text
 from crag.core.text import clean, encodable
+from crag.core.validation import first_fault
 from crag.engines.llm.base import FinishReason, Generation, end_before_stop
 from crag.engines.llm.openai_body import parse_json, unwrap
 from crag.engines.llm.openai_stream import is_event_stream, join_lines, join_stream
@@ -368,9 +369,8 @@ class _Reply(BaseModel):
 
 
 def _describe(error: ValidationError, body: str) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    location = ".".join(map(str, fault["loc"])) or "the body"
-    return f"{location}: {fault['msg']}; {_describe_beginning(body)}"
+    fault = first_fault(error)
+    return f"{fault.field or 'the body'}: {fault.message}; {_describe_beginning(body)}"
 
 
 def _describe_beginning(body: str) -> str:

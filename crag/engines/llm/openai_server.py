@@ -343,10 +343,12 @@ class Server:
                 # no failed attempt.
                 self._tell_of_silence()
                 continue
+
             except openai.APIConnectionError:
                 if attempt >= USUAL_ATTEMPTS:
                     raise
                 seconds = 0.5 * 2.0 ** (attempt - 1)
+
             except RefusedError as refusal:
                 requested_pause = refusal.pause_before(attempt + 1, at_start=at_start)
                 # A pause beyond the deadline would only hide what the server says.
@@ -356,8 +358,9 @@ class Server:
                 is_long = attempt >= USUAL_ATTEMPTS or seconds >= _LONG_PAUSE
                 if refusal.is_loading or (at_start and is_long):
                     self._tell_of_loading(refusal)
-            attempt += 1
+
             await pause(seconds)
+            attempt += 1
 
     def _tell_of_loading(self, refusal: RefusedError) -> None:
         if not self._is_told_to_load:

@@ -72,37 +72,40 @@ def join_lines(body: str) -> dict[str, Any] | None:
 
 def _read_events(body: str) -> Iterator[str]:
     """The data of each event. The last one may lack the blank line that ends it."""
-    lines: list[str] = []
+    data = ""
     is_idle = False
     for line in _LINE_END.split(body.lstrip("\ufeff")):
         name, _, value = line.strip(" \t").partition(":")
         if name == "event":
             is_idle = _IDLE_EVENT.fullmatch(value.strip()) is not None
+
         elif name == "data" and not is_idle:
             # A gateway may put its mark before that of the server behind it.
-            data = _REPEATED_NAME.sub("", value).strip()
+            part = _REPEATED_NAME.sub("", value).strip()
             # Data may span lines, but each chunk of ours is one line: some servers forget the blank one between two.
-            if lines and _is_whole(lines):
-                yield "\n".join(lines)
-                lines = []
-            lines.append(data)
+            if data and _is_whole(data):
+                yield data
+                data = ""
+            data = f"{data}\n{part}" if data else part
+
         elif name == "error" and value:  # llama.cpp's servers of 2024
             yield json.dumps({"error": value.strip()})
+
         elif not line.strip():
             is_idle = False
-            if lines:
-                yield "\n".join(lines)
-                lines = []
-    if lines:
-        yield "\n".join(lines)
+            if data:
+                yield data
+                data = ""
+
+    if data:
+        yield data
 
 
-def _is_whole(lines: list[str]) -> bool:
-    text = "\n".join(lines)
-    if text == _DONE:
+def _is_whole(data: str) -> bool:
+    if data == _DONE:
         return True
     try:
-        json.loads(text)
+        json.loads(data)
     except ValueError:
         return False
     return True
@@ -159,12 +162,14 @@ class _JoinedReply:
             self._choice["text"] = self._choice.get("text", "") + choice["text"]
         if choice.get("finish_reason"):
             self._choice["finish_reason"] = choice["finish_reason"]
+
         delta = choice.get("delta")
         if isinstance(delta, str):
             delta = {"content": delta}
         if isinstance(delta, dict):
             self._has_deltas = True
             self._add_delta(delta)
+
         # A last chunk with the whole message, after the parts or alone.
         if isinstance(choice.get("message"), dict):
             self._add_message(choice["message"])

@@ -165,7 +165,8 @@ class _Unpacker:
         return unpacked
 
     def _unpack_member(self, chunk: bytes, max_bytes: int) -> bytes:
-        is_first, self._is_first = self._is_first, False
+        is_first = self._is_first
+        self._is_first = False
         try:
             return self._zlib.decompress(chunk, max_bytes)
         except zlib.error:

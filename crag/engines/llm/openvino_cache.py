@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crag.core.files import write_whole
+from crag.core.log_lines import one_line
 from crag.weights.adapter_files import ADAPTER_CONFIG, ADAPTER_WEIGHTS, Adapter
 from crag.weights.conversion.int8 import INT8_FILES
 
@@ -51,7 +52,7 @@ def compile_with_adapters(folder: Path, adapters: Sequence[Path], options: Mappi
         try:
             return _read_compiled(core, path, options_to_read)
         except (RuntimeError, ValueError, OSError) as error:
-            log.warning("%s is damaged and made again: %s", path, " ".join(str(error).split())[:200])
+            log.warning("%s is damaged and made again: %s", path, one_line(error))
 
     compiled = _compile(core, graph, adapters, options)
     try:
@@ -61,7 +62,7 @@ def compile_with_adapters(folder: Path, adapters: Sequence[Path], options: Mappi
     except (OSError, RuntimeError) as error:
         # OpenVINO for ARM does not know the attention that it has written itself
         path.unlink(missing_ok=True)
-        cause = " ".join(str(error).split())[:200]
+        cause = one_line(error)
         log.warning("each start compiles the adapters again, because the result cannot be kept: %s", cause)
         return Compiled(compiled, None)
 

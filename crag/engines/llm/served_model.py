@@ -200,6 +200,7 @@ def _get(client: httpx2.Client, path: str) -> str:
             response.raise_for_status()
         if not response.is_success:
             return ""
+
         body = b""
         for chunk in response.iter_bytes():
             body += chunk
@@ -208,6 +209,7 @@ def _get(client: httpx2.Client, path: str) -> str:
             # As the engine does: the end of the connection may never come
             if body.endswith((b"}", b"]")) and is_whole_reply(body):
                 break
+
     return body.decode("utf-8", errors="replace")
 
 
@@ -230,11 +232,13 @@ def _find_model(models: Sequence[_Model], name: str | None) -> _Model:
 
 
 def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str]:
+    """What is known of a model, in words and in this order; `tag` is Ollama's entry."""
     quantisation = model.quantisation or properties.quantisation or tag.quantisation
     parameters = model.parameters or tag.parameters
-    # What one request may use, which is less than what the model was trained for
+    # What one request may use, which is less than what the model was trained for.
     context = properties.context or model.context
     name = model.name or ""
+
     facts = {
         "root {}": _last_part(model.root) if model.root not in {None, name} else None,
         "file {}": properties.file if properties.file != _last_part(name) else None,
@@ -244,4 +248,5 @@ def _list_facts(model: _Model, tag: _Model, properties: _Properties) -> list[str
         "context {}": context,
         "digest {}": tag.digest and tag.digest.removeprefix("sha256:")[:12],
     }
+
     return [form.format(value) for form, value in facts.items() if value]

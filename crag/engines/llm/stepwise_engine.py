@@ -91,9 +91,8 @@ class StepwiseEngine(LocalEngine[Engine]):
     def _build_row(self, index: int, request: GenerationRequest, prompt: Sequence[int]) -> BatchRow:
         """A fresh row for a request. Raises GrammarError: its grammar is invalid."""
         limit = max(1, min(request.max_tokens, self._window - len(prompt)))
-        matcher = None
-        if request.grammar is not None:
-            matcher = self._match_grammar(request.grammar)
+        matcher = self._match_grammar(request.grammar) if request.grammar is not None else None
+
         row = BatchRow(
             request,
             prompt,
@@ -102,6 +101,7 @@ class StepwiseEngine(LocalEngine[Engine]):
             prefix=self._find_prefix(request, prompt),
             request_index=index,
         )
+
         if request.likely_texts:
             row.likely = self._index_texts(request.likely_texts)
         if request.similar_text:
@@ -138,14 +138,17 @@ class StepwiseEngine(LocalEngine[Engine]):
             adapter = None if self._mixes_adapters and not row.prefix else row.request.adapter
             groups.setdefault((adapter, row.prefix), []).append(row)
 
-        return [batch for group in groups.values() for batch in self._split(group)]
+        batches: list[list[BatchRow]] = []
+        for group in groups.values():
+            batches.extend(self._split(group))
+        return batches
 
     def _split(self, rows: Sequence[BatchRow]) -> Iterator[list[BatchRow]]:
         """Micro-batches of rows sorted by length: at most `batch_size` rows, and `batch_tokens` with padding."""
         most_tokens = self._settings.batch_tokens or math.inf
         batch: list[BatchRow] = []
         for row in rows:
-            # The newest row is the longest, so all others are padded to its length
+            # The newest row is the longest, so all others are padded to its length.
             tokens = (len(batch) + 1) * len(row.prompt)
             if batch and (len(batch) == self._settings.batch_size or tokens > most_tokens):
                 yield batch

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
 
+from crag.core.log_lines import one_line
 from crag.engines.llm.attention import attention_for
 from crag.engines.llm.base import EngineUnavailableError, LanguageModelDiedError
 from crag.engines.llm.decoding import PREFILL_TOKENS_ON_CPU, Integers, Logits, StepModel
@@ -82,8 +83,10 @@ class TransformersModel(StepModel):
                     use_cache=True,
                     logits_to_keep=logits_to_keep,
                 )
+
                 # Some models ignore `logits_to_keep` and return the logits after all tokens.
                 logits = output.logits[:, -logits_to_keep:].float().cpu().numpy()
+
         except torch.cuda.OutOfMemoryError:
             # The GPU is fine, only the batch is too large: its requests are then tried one by one.
             raise
@@ -139,7 +142,7 @@ def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTr
             else:
                 model.load_adapter(folder, **options)
         except (ValueError, KeyError, RuntimeError, AttributeError, ImportError) as error:
-            cause = " ".join(str(error).split())[:300]
+            cause = one_line(error, 300)
             raise WeightsMissingError(f"the adapter {name} cannot be used: PEFT refuses {folder}: {cause}") from None
     return model
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from crag.core.child_process import start_piped
 from crag.core.deadline import Deadline
+from crag.core.log_lines import one_line
 
 _COMMAND = "import sys; from crag.engines.llm.vllm_worker import main; main(int(sys.argv[1]))"
 _ENVIRONMENT = {
@@ -41,6 +42,8 @@ _LOGGED_ERROR = re.compile(
 )
 _LOG_BYTES = 200_000
 """How much of the end of the log is searched."""
+_MOST_CHARACTERS = 600
+"""Of the cause in a message."""
 
 
 class VllmProcessError(RuntimeError):
@@ -79,7 +82,7 @@ class VllmProcess:
                     f"it did not within {deadline.elapsed:.0f} seconds; it hangs at the step: {step}{self._log_end()}"
                 )
             if "failed" in message:
-                raise VllmProcessError(_one_line(self._logged_error() or message["failed"]))
+                raise VllmProcessError(one_line(self._logged_error() or message["failed"], _MOST_CHARACTERS))
             if "ready" in message:
                 return
             step = message["step"]
@@ -144,7 +147,7 @@ class VllmProcess:
             hint = ": perhaps the machine ran out of memory" if status == -signal.SIGKILL else ""
             ending = f"its process was ended by {signal.Signals(-status).name}{hint}"
         cause = self._logged_error()
-        return f"{ending}: {_one_line(cause)}" if cause else f"{ending}{self._log_end()}"
+        return f"{ending}: {one_line(cause, _MOST_CHARACTERS)}" if cause else f"{ending}{self._log_end()}"
 
     def _read_log(self) -> str:
         descriptor = self._log.fileno()
@@ -163,9 +166,4 @@ class VllmProcess:
     def _log_end(self) -> str:
         """The last line of the log, as the end of a sentence."""
         lines = self._read_log().strip().splitlines()
-        return f"; its last words: {_one_line(lines[-1], 300)}" if lines else ""
-
-
-def _one_line(text: str, length: int = 600) -> str:
-    joined = " ".join(text.split())
-    return joined if len(joined) <= length else f"{joined[: length - 3]}..."
+        return f"; its last words: {one_line(lines[-1], 300)}" if lines else ""

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -9,10 +10,9 @@ from crag.facts.converters.folder import dollars_or_empty, number_or_empty, writ
 from crag.facts.tables import EntityTable, Row, TableError, read_json, read_table_rows
 
 _NAMES = ("name", "ticker_symbol")
-_FIGURE_COLUMNS = ("market_capitalisation", "earnings_per_share", "price_to_earnings_ratio")
 _NO_FIGURE = frozenset({"", "-", "n/a", "nan", "none", "unknown"})
 
-_FIGURES = re.compile(
+_SENTENCE = re.compile(
     r"""
     information\ of\ (?P<name>.{1,400}) \((?P<ticker>[^()]{1,20})\):
     \ [^,]{1,40}capitalization\ is\ (?P<capitalisation>[^,]{1,40}),    # an amount, or "unknown"
@@ -22,6 +22,14 @@ _FIGURES = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+class _Figures(NamedTuple):
+    """A company's figures as a file writes them; text that is no number is unknown."""
+
+    market_capitalisation: str
+    earnings_per_share: str
+    price_to_earnings_ratio: str
 
 
 class _Companies(BaseModel):
@@ -53,9 +61,13 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
 
 def _read_csv(source: Path, as_of: str) -> list[Row]:
     rows: list[Row] = []
-    for _, company in read_table_rows(source, (*_NAMES, *_FIGURE_COLUMNS)):
-        capitalisation, earnings, ratio = (_read_figure(source, company, column) for column in _FIGURE_COLUMNS)
-        rows.append(_build_row(company["name"], company["ticker_symbol"], (capitalisation, earnings, ratio), as_of))
+    for _, company in read_table_rows(source, (*_NAMES, *_Figures._fields)):
+        figures = _Figures(
+            market_capitalisation=_read_figure(source, company, "market_capitalisation"),
+            earnings_per_share=_read_figure(source, company, "earnings_per_share"),
+            price_to_earnings_ratio=_read_figure(source, company, "price_to_earnings_ratio"),
+        )
+        rows.append(_build_row(company["name"], company["ticker_symbol"], figures, as_of))
     return rows
 
 
@@ -75,22 +87,19 @@ def _read_figure(source: Path, company: Row, column: str) -> str:
 def _read_sentences(source: Path, as_of: str) -> list[Row]:
     rows: list[Row] = []
     for sentence in read_json(source, TypeAdapter(_Companies)).ticker_info_map.values():
-        match = _FIGURES.search(sentence)
-        if match is None:
-            continue
-        figures = (match["capitalisation"], match["eps"], match["ratio"])
-        rows.append(_build_row(match["name"], match["ticker"], figures, as_of))
+        match = _SENTENCE.search(sentence)
+        if match is not None:
+            figures = _Figures(match["capitalisation"], match["eps"], match["ratio"])
+            rows.append(_build_row(match["name"], match["ticker"], figures, as_of))
     return rows
 
 
-def _build_row(name: str, ticker: str, figures: tuple[str, str, str], as_of: str) -> Row:
-    """`figures`: market capitalisation, earnings per share, price-to-earnings ratio; other text is unknown."""
-    capitalisation, earnings, ratio = figures
+def _build_row(name: str, ticker: str, figures: _Figures, as_of: str) -> Row:
     return {
         "name": name,
         "ticker_symbol": ticker.upper(),
-        "market_capitalisation": dollars_or_empty(capitalisation),
-        "earnings_per_share": number_or_empty(earnings),
-        "price_to_earnings_ratio": number_or_empty(ratio),
+        "market_capitalisation": dollars_or_empty(figures.market_capitalisation),
+        "earnings_per_share": number_or_empty(figures.earnings_per_share),
+        "price_to_earnings_ratio": number_or_empty(figures.price_to_earnings_ratio),
         "date_of_the_figures": as_of,
     }

@@ -57,6 +57,7 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
 def _film_row(film: Row, film_credits: Row) -> Row:
     directors = _object_names(film_credits["crew"], job="Director")
     lead_actors = _object_names(film_credits["cast"])[:LEAD_ACTORS]
+
     # "95.0" becomes "95"; "0.0" stands for an unknown runtime.
     runtime = film["runtime"]
     return {

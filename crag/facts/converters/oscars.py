@@ -108,6 +108,7 @@ def oscar_award(category: str) -> str:
     # An honorary award has a name of its own, without "Best".
     if "AWARD" in category.split("(", maxsplit=1)[0]:
         return _title_case(category)
+
     title = category_title(category)
     if title:
         return title
@@ -135,14 +136,16 @@ def oscar_winners(credit: str) -> list[str]:
     >>> oscar_winners("Production Design: Jane Doe; Set Decoration: Jim Roe")
     ['Jane Doe', 'Jim Roe']
     """
-    credit = _COMPOSERS.sub(r";\g<credit>", _AROUND.sub(r"\g<before>\g<blanks>\g<name>", credit.strip()))
-    credit = _ASIDE.sub("", credit)
-    honour = _HONOUR.match(credit)
+    without_brackets = _AROUND.sub(r"\g<before>\g<blanks>\g<name>", credit.strip())
+    with_composers = _COMPOSERS.sub(r";\g<credit>", without_brackets)
+    text = _ASIDE.sub("", with_composers)
+
+    honour = _HONOUR.match(text)
     if honour:
         return _honoured(honour["name"] or honour["praised"])
 
     names: dict[str, None] = {}
-    for part in credit.split(";"):
+    for part in text.split(";"):
         without_role = _ROLE.sub("", part.strip())
         for name in _BETWEEN_NAMES.split(without_role):
             if name and not _NO_NAME.fullmatch(name):

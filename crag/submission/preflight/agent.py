@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crag.core.files import read_jsonl, write_rows
+from crag.core.log_lines import one_line
 from crag.engines.gpus import GpuError, require_gpus
 from crag.evaluation.batches import MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from crag.evaluation.datasets import read_rows
@@ -19,7 +20,7 @@ from crag.evaluation.graph_server import mock_graph
 from crag.evaluation.store import PREDICTIONS
 from crag.settings import PRESET_VARIABLE, graph_address
 from crag.submission.preflight.answers import AGENT_FILE, batch_findings, failure
-from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note, one_line
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject, first_few, note
 from crag.submission.preflight.world import empty_world, refused, run_python
 from crag.weights.manifest import cache_folder
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
 from crag.core.contracts import I_DONT_KNOW
+from crag.core.log_lines import one_line
 from crag.evaluation.batches import SECONDS_PER_QUERY
-from crag.submission.preflight.subject import Finding, Findings, Level, Subject, note, one_line
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject, note
 
 AGENT_FILE = "agents/user_config.py"
 NEARLY = 0.8

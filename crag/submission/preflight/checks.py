@@ -5,8 +5,9 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from crag.core.log_lines import one_line
 from crag.submission.preflight import agent, description, imports, repository, weights
-from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line
+from crag.submission.preflight.subject import Finding, Level, NotApplicableError, Subject
 
 Check = Callable[[Subject], Iterable[Finding]]
 """Its docstring states the requirement."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from crag.core.log_lines import one_line
 from crag.evaluation.batches import GPU_MEMORY_GIB
 from crag.settings import TransformersEngine, VllmEngine
 from crag.submission.gpu_plan import plan_gpus
@@ -18,7 +19,6 @@ from crag.submission.preflight.subject import (
     NotApplicableError,
     Subject,
     note,
-    one_line,
 )
 
 MOST_GPUS = 4

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-from crag.submission.preflight.subject import Finding, Findings, Level, Subject, one_line
+from crag.core.log_lines import one_line
+from crag.submission.preflight.subject import Finding, Findings, Level, Subject
 
 AGENT_ROOMS = (
     "crag/answering",

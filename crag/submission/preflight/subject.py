@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crag.core.files import parse_toml
+from crag.core.log_lines import one_line
 from crag.settings import Settings, SettingsError, load_settings
 from crag.submission.preflight import CHALLENGES
 from crag.weights.manifest import Manifest, ManifestError, read_manifest
@@ -60,12 +61,6 @@ Findings = Iterator[Finding]
 def note(text: str) -> Finding:
     """A fact that the table shows."""
     return Finding(Level.NOTE, "", text)
-
-
-def one_line(text: object, length: int = 200) -> str:
-    """A message as one short line."""
-    joined = " ".join(str(text).split())
-    return joined if len(joined) <= length else f"{joined[: length - 3]}..."
 
 
 def first_few(names: list[str]) -> str:

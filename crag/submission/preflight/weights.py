@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from crag.core.log_lines import one_line
 from crag.settings import needed_weights
 from crag.submission.preflight.repository import is_pointer
 from crag.submission.preflight.subject import (
@@ -13,7 +14,6 @@ from crag.submission.preflight.subject import (
     Subject,
     first_few,
     note,
-    one_line,
 )
 from crag.weights.fetch import verification_problem
 from crag.weights.manifest import cache_folder

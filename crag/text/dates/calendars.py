@@ -37,6 +37,10 @@ class DateRange:
         """Whether the day lies in the range."""
         return self.first <= day <= self.last
 
+    def covers(self, part: "DateRange") -> bool:
+        """Whether all days of another range lie in this one."""
+        return self.contains(part.first) and self.contains(part.last)
+
     def __str__(self) -> str:
         return f"{self.first}" if self.is_day else f"{self.first} to {self.last}"
 

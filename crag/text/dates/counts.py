@@ -22,8 +22,9 @@ from crag.text.dates.vocabulary import (
     COUNTED_UNITS,
     POSITIONS,
     UNITS,
-    WEEKDAY_ABBREVIATIONS,
     count_number,
+    is_weekday,
+    weekday_number,
 )
 
 
@@ -60,6 +61,11 @@ def _whole(count: Fraction) -> int:
     return count.numerator
 
 
+def _counts_sessions(unit: str, view: Viewpoint) -> bool:
+    """Whether a unit means sessions: by its name, or as a day on the trading calendar."""
+    return unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading)
+
+
 def read_ago(match: Match, view: Viewpoint) -> DateRange:
     """For "two weeks ago", "3 trading days ago", "a year and a half ago": that day."""
     return shifted_by_count(view.today, match["count"] + (match["half"] or ""), match["unit"], -1, view)
@@ -73,11 +79,12 @@ def read_two_units_ago(match: Match, view: Viewpoint) -> DateRange:
 
 def read_counted_period(match: Match, view: Viewpoint) -> DateRange:
     """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
-    count = Fraction(1, 2) if match["half_year"] else count_number((match["count"] or "one") + (match["half"] or ""))
+    written_count = (match["count"] or "one") + (match["half"] or "")
+    count = Fraction(1, 2) if match["half_year"] else count_number(written_count)
     unit = match["units"] or match["unit"] or match["long_unit"] or CalendarUnit.YEAR
     is_future = match["step"] in {"next", "coming"}
 
-    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+    if _counts_sessions(unit, view):
         sessions = _whole(count)
         if is_future:
             return DateRange(session_at(view.today, 1), session_at(view.today, sessions))
@@ -105,12 +112,12 @@ def neighbour_of_date(days: DateRange, unit: str, direction: int, view: Viewpoin
     On the trading calendar the next day is the next session.
     """
     edge = days.last if direction > 0 else days.first
-    if unit[:3] in WEEKDAY_ABBREVIATIONS and unit not in UNITS:
-        weekday = WEEKDAY_ABBREVIATIONS.index(unit[:3])
-        distance = ((weekday - edge.weekday()) * direction - 1) % 7 + 1
+    if is_weekday(unit):
+        # From 1 to 7: a Friday before a Friday is a week away.
+        distance = ((weekday_number(unit) - edge.weekday()) * direction - 1) % 7 + 1
         return view.day_at_or_after(edge + timedelta(days=distance * direction))
 
-    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+    if _counts_sessions(unit, view):
         return one_day(session_at(edge, direction))
     calendar_unit, size = COUNTED_UNITS[unit]
     return period_around(shifted(edge, calendar_unit, direction * size), calendar_unit)
@@ -128,8 +135,8 @@ def part_of_period(period: DateRange, position: str, unit: str, view: Viewpoint)
         return period_around(saturday.first, CalendarUnit.WEEKEND) if saturday else None
     if unit in UNITS and not (unit == CalendarUnit.DAY and view.trading):
         return _nth_unit(period, index, UNITS[unit])
-    if unit[:3] in WEEKDAY_ABBREVIATIONS:
-        return _nth_weekday(period, index, WEEKDAY_ABBREVIATIONS.index(unit[:3]), view)
+    if is_weekday(unit):
+        return _nth_weekday(period, index, weekday_number(unit), view)
     return _nth_session(period, index)
 
 
@@ -142,7 +149,7 @@ def _nth_unit(period: DateRange, index: int, unit: CalendarUnit) -> DateRange | 
     # The last unit is counted back from the day after the period.
     first = shifted(period.first, unit, index) if index >= 0 else shifted(after, unit, index)
     part = period_from(first, unit)
-    return part if period.contains(part.first) and period.contains(part.last) else None
+    return part if period.covers(part) else None
 
 
 def first_or_last_units(period: DateRange, edge: str, count: str, unit: str, view: Viewpoint) -> DateRange | None:
@@ -150,7 +157,7 @@ def first_or_last_units(period: DateRange, edge: str, count: str, unit: str, vie
     number = _whole(count_number(count))
     before = period.first - ONE_DAY
     after = period.last + ONE_DAY
-    if unit not in COUNTED_UNITS or (unit == CalendarUnit.DAY and view.trading):
+    if _counts_sessions(unit, view):
         if edge == "first":
             part = DateRange(session_at(before, 1), session_at(before, number))
         else:
@@ -159,7 +166,7 @@ def first_or_last_units(period: DateRange, edge: str, count: str, unit: str, vie
         calendar_unit, size = COUNTED_UNITS[unit]
         first = period.first if edge == "first" else shifted(after, calendar_unit, -number * size)
         part = period_from(first, calendar_unit, number * size)
-    return part if period.contains(part.first) and period.contains(part.last) else None
+    return part if period.covers(part) else None
 
 
 def _nth_weekday(period: DateRange, index: int, weekday: int, view: Viewpoint) -> DateRange | None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crag.text.dates.calendars import DateRange
@@ -115,27 +116,27 @@ def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.
     if len(text) != len(cased_text):  # some letters have a longer small form, such as the Turkish I with a dot
         cased_text = text
 
-    found: list[_FoundDate] = []
+    dates: list[_FoundDate] = []
     for match, rule in _longest_first(text):
         start, end = match.span()
         # Part of a longer date that was read before.
-        if any(start < other.end and other.start < end for other in found):
+        if any(start < longer.end and longer.start < end for longer in dates):
             continue
         resolved = _resolve_match(rule, match, view, match[0])
         if resolved:
             is_used = is_used_as_date(cased_text, start, end)
-            found.append(_FoundDate(start, end, resolved, is_used))
+            dates.append(_FoundDate(start, end, resolved, is_used))
 
-    found.sort(key=lambda date: date.start)
-    _use_linked_dates(found, text)
-    return [date.resolved for date in found if date.is_used]
+    dates.sort(key=lambda date: date.start)
+    _use_linked_dates(dates, text)
+    return [date.resolved for date in dates if date.is_used]
 
 
 @dataclass(slots=True)
 class _FoundDate:
     """Characters of a question that have the form of a date.
 
-    `is_used`: as a date. By the grammar around them, the others are parts of names.
+    `is_used`: they are used as one; otherwise the grammar around them makes them a part of a name.
     """
 
     start: int
@@ -144,21 +145,30 @@ class _FoundDate:
     is_used: bool
 
 
-def _longest_first(text: str) -> list[tuple[re.Match[str], Rule]]:
-    """All matches of all rules, the longest first; of equally long ones the first in the text."""
-    matches = [(match, rule) for rule in RULES for match in rule.pattern.finditer(text)]
+class _RuleMatch(NamedTuple):
+    """Where a rule matches a text."""
 
-    def order(candidate: tuple[re.Match[str], Rule]) -> tuple[int, int]:
-        start, end = candidate[0].span()
+    match: re.Match[str]
+    rule: Rule
+
+
+def _longest_first(text: str) -> list[_RuleMatch]:
+    """All matches of all rules, the longest first; of equally long ones the first in the text."""
+    matches: list[_RuleMatch] = []
+    for rule in RULES:
+        matches.extend(_RuleMatch(match, rule) for match in rule.pattern.finditer(text))
+
+    def order(candidate: _RuleMatch) -> tuple[int, int]:
+        start, end = candidate.match.span()
         return start - end, start
 
     return sorted(matches, key=order)
 
 
-def _use_linked_dates(found: Sequence[_FoundDate], text: str) -> None:
+def _use_linked_dates(dates: Sequence[_FoundDate], text: str) -> None:
     """Also use what is enumerated with a date that is used: the second year of "in 1984 or 2021"."""
     linked_pairs: list[tuple[_FoundDate, _FoundDate]] = []
-    for date, next_date in pairwise(found):
+    for date, next_date in pairwise(dates):
         if are_linked(text[date.end : next_date.start]):
             linked_pairs.append((date, next_date))
 

@@ -25,10 +25,10 @@ from crag.text.dates.vocabulary import (
     ORDINALS,
     STEPS,
     UNITS,
-    WEEKDAY_ABBREVIATIONS,
     count_number,
     day_number,
     month_number,
+    weekday_number,
     year_number,
 )
 
@@ -166,6 +166,25 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
     return view.day_at_or_before(view.today - timedelta(days=days_back))
 
 
+def read_today(_match: Match, view: Viewpoint) -> DateRange:
+    """For "now"."""
+    return one_day(view.today)
+
+
+def read_no_day(_match: Match, _view: Viewpoint) -> None:
+    """For "latest": the newest record, of whatever day."""
+
+
+def read_previous_session(_match: Match, view: Viewpoint) -> DateRange:
+    """For "the most recent day that the market was open": the session before today."""
+    return one_day(session_at(view.today, -1))
+
+
+def read_day_of_last_year(_match: Match, view: Viewpoint) -> DateRange:
+    """For "this time last year"."""
+    return view.day_at_or_before(shifted(view.today, CalendarUnit.YEAR, -1))
+
+
 def read_neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
     """For "last day" or "next trading day": the day before or after today; "this day" is today."""
     if STEPS.get(match["step"]) == 0:
@@ -184,7 +203,7 @@ def read_weekday(match: Match, view: Viewpoint) -> DateRange:
     "Recent" is the latest before today, "coming" the first after today, and a weekday alone the latest up to today.
     """
     groups = match.groupdict()
-    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    number = weekday_number(match["weekday"])
     step = groups["week"] or groups.get("step")
 
     # "This coming friday" may be in this week; only "next friday" is in the next one
@@ -217,7 +236,7 @@ def read_periods_ago(match: Match, view: Viewpoint) -> DateRange:
 
 def read_weekdays_ago(match: Match, view: Viewpoint) -> DateRange:
     """For "two fridays ago": the second Friday before today."""
-    number = WEEKDAY_ABBREVIATIONS.index(match["weekday"][:3])
+    number = weekday_number(match["weekday"])
     count = count_number(match["count"])
     days_back = (view.today.weekday() - number - 1) % 7 + 1
     return view.day_at_or_after(view.today - timedelta(days=days_back + 7 * (int(count) - 1)))

@@ -142,6 +142,20 @@ def month_number(written: str) -> int:
     return 1 + MONTH_ABBREVIATIONS.index(written[:3].casefold())
 
 
+def is_weekday(written: str) -> bool:
+    """Whether a word is a spelling of `WEEKDAY`, in lower case; "month" begins like "mon", but is a unit."""
+    return written[:3] in WEEKDAY_ABBREVIATIONS and written not in UNITS
+
+
+def weekday_number(written: str) -> int:
+    """The number of a day of the week in a spelling of `WEEKDAY`, in lower case: Monday is 0.
+
+    >>> weekday_number("tues")
+    1
+    """
+    return WEEKDAY_ABBREVIATIONS.index(written[:3])
+
+
 def year_number(written: str) -> int:
     """The year of four digits or of words that match `YEAR_IN_WORDS`."""
     return int(written) if written.isdigit() else read_year_in_words(written)

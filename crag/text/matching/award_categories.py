@@ -1,6 +1,7 @@
 """Names of Oscar categories, in common use ("best director") and in the Academy's table ("DIRECTING")."""
 
 import functools
+import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -50,14 +51,15 @@ def category_title(official: str) -> str | None:
 def other_category_names(award: str) -> list[str]:
     """Other names of the same award: "best director" gives "best directing" and "best direction"."""
     essence = _essence(award)
-    names = [name for group in sorted(_groups_with(essence)) for name in group]
+    names: list[str] = []
+    for group in sorted(_groups_with(essence)):
+        names += group
     return [f"best {name}" for name in names if name != essence]
 
 
 def _is_division(essence: str, groups: frozenset[tuple[str, ...]]) -> bool:
     """Whether it is a division of an award of the groups: "DIRECTING (Comedy Picture)"."""
-    prefixes = tuple(f"{name} " for group in groups for name in group)
-    return essence.startswith(prefixes)
+    return any(essence.startswith(f"{name} ") for name in itertools.chain(*groups))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -57,9 +57,9 @@ def reward(question: AskedQuestion) -> int:
 
 def _first_allowed(question: AskedQuestion) -> JudgedCandidate | None:
     for candidate in question.candidates:
-        likely = candidate.likely
+        p_correct = candidate.p_correct
         # No model covers this kind of answer, so nothing speaks against giving it
-        is_allowed = likely is None or likely > THRESHOLD
+        is_allowed = p_correct is None or p_correct > THRESHOLD
         if is_allowed and not candidate.gated:
             return candidate
     return None
@@ -72,7 +72,7 @@ def rewards(questions: Iterable[AskedQuestion]) -> Floats:
 
 def unweighed(question: AskedQuestion) -> AskedQuestion:
     """The same question for an agent that always gives its first answer."""
-    candidates = [answer._replace(likely=None) for answer in question.candidates]
+    candidates = [answer._replace(p_correct=None) for answer in question.candidates]
     return replace(question, candidates=tuple(candidates))
 
 
@@ -88,7 +88,7 @@ def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     by_kind: dict[str, list[JudgedCandidate]] = defaultdict(list)
     for question in questions:
         for answer in question.candidates:
-            if answer.likely is not None:
+            if answer.p_correct is not None:
                 answers.append(answer)
                 by_kind[answer_kind(answer.features)].append(answer)
 
@@ -155,15 +155,15 @@ def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
 
 def _quality(answers: Sequence[JudgedCandidate]) -> dict[str, float]:
     """How well the probabilities separate right from wrong answers."""
-    likely = np.array([answer.likely for answer in answers], dtype=np.float64)
+    p_correct = np.array([answer.p_correct for answer in answers], dtype=np.float64)
     right = np.array([answer.right for answer in answers], dtype=bool)
     return {
         "answers": len(right),
         "right": float(right.mean()),
-        "ece": calibration_error(likely, right),
-        "brier": float(brier_score_loss(right, likely)),
-        "log_loss": float(log_loss(right, likely, labels=[False, True])),
-        "auc": float(roc_auc_score(right, likely)),
+        "ece": calibration_error(p_correct, right),
+        "brier": float(brier_score_loss(right, p_correct)),
+        "log_loss": float(log_loss(right, p_correct, labels=[False, True])),
+        "auc": float(roc_auc_score(right, p_correct)),
     }
 
 
@@ -209,18 +209,18 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     # The indices of `learned` point into `rows`, those of `held_out` into this selection
     parts = {"correct": fit([rows[index] for index in learned], folds, seed)}
     # Indices of rows -> P(correct) by models that did not see them.
-    likely = dict(zip(learned, parts["correct"].held_out, strict=True))
+    p_correct = dict(zip(learned, parts["correct"].held_out, strict=True))
 
     # Answers from pages get a model of their own, if it can be fitted, whose probabilities take precedence.
     if LEAST_OF_PAGES <= len(pages) < len(learned):
         with suppress(NothingLearnedError):
             parts["pages"] = fit([rows[index] for index in pages], folds, seed)
-            likely |= zip(pages, parts["pages"].held_out, strict=True)
+            p_correct |= zip(pages, parts["pages"].held_out, strict=True)
 
     models: dict[str, object] = {name: part.model for name, part in parts.items()}
     return Calibration(
         ConfidenceModel.model_validate({**models, "covers": sorted(covers)}),
-        _weigh(questions, likely),
+        _weigh(questions, p_correct),
         {name: part.inverse_strength for name, part in parts.items()},
     )
 
@@ -237,16 +237,16 @@ def calibrate_pages(questions: Sequence[AskedQuestion], graph: ConfidenceModel, 
 
     # Out of fold for pages. The given model is not fitted here, so its answers to all rows count.
     part = fit([rows[index] for index in pages], folds, seed)
-    likely: dict[int, float] = {}
+    p_correct: dict[int, float] = {}
     for index, row in enumerate(rows):
         probability = graph.probability(row.features)
         if probability is not None:
-            likely[index] = probability
-    likely |= zip(pages, part.held_out, strict=True)
+            p_correct[index] = probability
+    p_correct |= zip(pages, part.held_out, strict=True)
 
     covers = sorted({*graph.covers, PAGES_KIND})
     model = graph.model_copy(update={"pages": part.model, "covers": tuple(covers)})
-    return Calibration(model, _weigh(questions, likely), {"pages": part.inverse_strength})
+    return Calibration(model, _weigh(questions, p_correct), {"pages": part.inverse_strength})
 
 
 def _answer_rows(questions: Iterable[AskedQuestion]) -> list[AnswerRow]:
@@ -257,7 +257,7 @@ def _answer_rows(questions: Iterable[AskedQuestion]) -> list[AnswerRow]:
     return rows
 
 
-def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> list[AskedQuestion]:
+def _weigh(questions: Sequence[AskedQuestion], p_correct: Mapping[int, float]) -> list[AskedQuestion]:
     """The questions with P(correct) of their candidates, which are numbered through all questions."""
     weighed: list[AskedQuestion] = []
     index = 0
@@ -265,7 +265,7 @@ def _weigh(questions: Sequence[AskedQuestion], likely: Mapping[int, float]) -> l
         candidates: list[JudgedCandidate] = []
         for answer in question.candidates:
             # None for an answer whose kind is too rare: it is given unweighed
-            candidates.append(answer._replace(likely=likely.get(index)))
+            candidates.append(answer._replace(p_correct=p_correct.get(index)))
             # In the order of `_answer_rows`
             index += 1
         weighed.append(replace(question, candidates=tuple(candidates)))

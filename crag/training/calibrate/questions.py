@@ -55,14 +55,14 @@ class JudgedCandidate(NamedTuple):
     """A candidate answer, whether it is right, and its features.
 
     `gated`: a gate had closed, and only an audit asked for the answer. It is training data, but it is never given.
-    `likely` is P(correct), None if no model weighs the answer.
+    `p_correct` is P(correct), None if no model weighs the answer.
     """
 
     text: str
     right: bool
     features: Mapping[str, float]
     gated: bool = False
-    likely: float | None = None
+    p_correct: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +173,10 @@ def asked_questions(
     for claim, judgement, question_verdicts in zip(claims, judgements, claim_verdicts, strict=True):
         question_verdicts[claim.prediction] = judgement.verdict
 
-    asked: list[AskedQuestion] = []
+    judged: list[AskedQuestion] = []
     for question, question_verdicts in zip(scored, verdicts, strict=True):
-        asked.append(_build_question(question, question_verdicts, features))
-    return asked
+        judged.append(_build_question(question, question_verdicts, features))
+    return judged
 
 
 def _build_question(

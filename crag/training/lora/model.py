@@ -14,6 +14,7 @@ from safetensors.torch import save
 from transformers import AutoConfig, AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel
 
 from crag.core.files import DatasetError, write_whole
+from crag.core.log_lines import one_line
 from crag.core.text import encodable
 from crag.engines.llm import EngineUnavailableError
 from crag.engines.llm.attention import attention_for
@@ -131,7 +132,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str) -> PeftModel:
         try:
             return get_peft_model(model, lora)
         except ValueError as error:
-            raise SettingsError(f'key "adapter": {_one_line(error)}') from error
+            raise SettingsError(f'key "adapter": {one_line(error, 300)}') from error
 
 
 def continue_adapter(settings: LoraTraining, base: Path, start: Path, device: str) -> PeftModel:
@@ -165,7 +166,7 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> PreTrainedMod
         )
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         raise SettingsError(
-            f'key "base": the weights in {base} cannot be loaded, or do not fit its config.json: {_one_line(error)}'
+            f'key "base": the weights in {base} cannot be loaded, or do not fit its config.json: {one_line(error, 300)}'
         ) from None
 
 
@@ -223,7 +224,7 @@ def _check_base(settings: LoraTraining, base: Path) -> None:
         try:
             read_config(base, name)
         except ValueError as error:
-            raise SettingsError(f'key "base": {base / name} is damaged: {_one_line(error)}') from None
+            raise SettingsError(f'key "base": {base / name} is damaged: {one_line(error, 300)}') from None
     if not (base / "tokenizer.json").is_file():
         raise WeightsMissingError(f"{base / 'tokenizer.json'} is missing: take it from the model's repository")
 
@@ -263,10 +264,5 @@ def _build_without_weights(base: Path) -> PreTrainedModel:
             return AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(str(base), local_files_only=True))
     except (ValueError, TypeError, KeyError, OSError, RuntimeError, AssertionError) as error:
         raise SettingsError(
-            f'key "base": transformers cannot build the model of {base / "config.json"}: {_one_line(error)}'
+            f'key "base": transformers cannot build the model of {base / "config.json"}: {one_line(error, 300)}'
         ) from None
-
-
-def _one_line(error: Exception) -> str:
-    """The beginning of a library's message, in one line."""
-    return " ".join(str(error).split())[:300]

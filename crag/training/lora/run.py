@@ -234,9 +234,7 @@ def prepare_trainer(trainer: Trainer, run: TuningRun) -> None:
 
 def trainer_arguments(settings: LoraTraining, run: TuningRun) -> dict[str, Any]:
     """The settings as keywords of transformers' TrainingArguments, for examples that are tokenized already."""
-    number_type = computing_type(settings, run.device)
-    return {
-        "output_dir": str(run.work),
+    steps = {
         "num_train_epochs": settings.epochs,
         # -1: the number of epochs decides
         "max_steps": run.max_steps or -1,
@@ -250,15 +248,23 @@ def trainer_arguments(settings: LoraTraining, run: TuningRun) -> dict[str, Any]:
         "weight_decay": 0.0,
         "optim": "adamw_torch",
         "seed": settings.seed,
+        # Too long examples are left out before, never cut.
+        "max_length": None,
+    }
+
+    number_type = computing_type(settings, run.device)
+    computing = {
+        "use_cpu": run.device == "cpu",
         "gradient_checkpointing": settings.gradient_checkpointing,
-        # Computing.
         "dataloader_pin_memory": False,
         # Mixed precision: the adapter stays float32
         "bf16": number_type == torch.bfloat16,
         # Here it also scales the loss, so that small gradients do not become 0
         "fp16": number_type == torch.float16,
-        "use_cpu": run.device == "cpu",
-        # Logs and checkpoints.
+    }
+
+    logs_and_checkpoints = {
+        "output_dir": str(run.work),
         "logging_steps": 1,
         # The filter would hide a loss that is not finite
         "logging_nan_inf_filter": False,
@@ -267,9 +273,8 @@ def trainer_arguments(settings: LoraTraining, run: TuningRun) -> dict[str, Any]:
         "save_total_limit": 2,
         "report_to": "none",
         "disable_tqdm": True,
-        # Too long examples are left out before, never cut.
-        "max_length": None,
     }
+    return {**steps, **computing, **logs_and_checkpoints}
 
 
 def raise_if_diverged(loss: torch.Tensor, step: int) -> None:

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from crag.core.files import UserError
 from crag.engines.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
 from crag.settings import CrossEncoderSettings, DenseEncoderSettings, load_settings, require_weights
 from crag.weights.manifest import WeightsMissingError, locate
+from tests.torch_threads import one_thread  # noqa: F401 - for all tests here
 
 MINILM = "all-minilm-l6-v2"
 WORDS = ["the", "bridge", "was", "opened", "in", "a", "year", "of", "rain", "and", "it", "is", "long"]
@@ -35,14 +35,6 @@ PAIRS = [
     ("who built the bridge", "banana apple"),
     ("the bridge", "who built"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

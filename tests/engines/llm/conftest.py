@@ -1,14 +1,15 @@
-"""Engines for the contract suite, and the tiny model they run."""
+"""Engines for the contract suite, the tiny model they run, and a server of replies."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import torch
+from pytest_httpserver import HTTPServer
 
-from crag.engines.llm import LanguageModel, load_language_model
+from crag.engines.llm import LanguageModel, load_language_model, openai_server
 from crag.settings import (
     LanguageModelSettings,
     OpenAIEngine,
@@ -20,6 +21,7 @@ from crag.settings import (
 from crag.weights.manifest import WeightsMissingError, locate
 from tests.engines.llm.llm_server import serve
 from tests.engines.llm.tiny_models import POSITIONS, build_adapter, build_tiny_llama
+from tests.torch_threads import one_thread  # noqa: F401 - for all tests here
 
 ADAPTERS = ("first", "second")
 NO_VLLM = (
@@ -37,13 +39,31 @@ ENGINES = [
 ]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine make models of this size a hundred times slower."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[HTTPServer]:
+    """One for all tests, because each stop of a server takes half a second."""
+    with HTTPServer(threaded=True) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: HTTPServer) -> HTTPServer:
+    """A server on this machine, which replies to nothing until a test says how."""
+    shared_server.clear()
+    return shared_server
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the engine for servers would have waited; it does not wait."""
+    seconds: list[float] = []
+
+    async def pause(asked: float) -> None:
+        seconds.append(asked)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(openai_server, "pause", pause)
+    return seconds
 
 
 @pytest.fixture(scope="session")

@@ -215,12 +215,6 @@ def test_certificates_that_cannot_be_read_matter_only_where_the_server_encrypts(
         model_at("https://127.0.0.1:9/v1").warm_up()
 
 
-@pytest.fixture
-def server() -> Iterator[HTTPServer]:
-    with HTTPServer(threaded=True) as server:
-        yield server
-
-
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_moved_address_is_asked_with_the_question(server: HTTPServer, status: int) -> None:
     moved = Response(status=status, headers={"Location": "/v1/chat/completions/"})

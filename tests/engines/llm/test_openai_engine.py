@@ -28,13 +28,9 @@ from crag.engines.llm.openai_transport import LARGEST_REPLY
 from crag.settings import OpenAIEngine
 from tests.waiting import end_timeouts_when
 
-CHAT, RAW = "/v1/chat/completions", "/v1/completions"
-
-
-@pytest.fixture
-def server() -> Iterator[HTTPServer]:
-    with HTTPServer(threaded=True) as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("pauses")
+CHAT = "/v1/chat/completions"
+RAW = "/v1/completions"
 
 
 def engine(url: str, **changes: Any) -> OpenAILanguageModel:

@@ -78,7 +78,7 @@ def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed
     rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0)
     assert rare.model.covers == ("web",)
     assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0).model.correct
-    assert {question.candidates[0].likely for question in rare.questions[:9]} == {None}
+    assert {question.candidates[0].p_correct for question in rare.questions[:9]} == {None}
     assert rewards(rare.questions[:9]).sum() == 9, "they are given"
     assert figures(rare.questions)["probabilities"]["answers"] == 111
 
@@ -103,8 +103,8 @@ def test_a_feature_may_mean_the_opposite_on_pages() -> None:
     assert figures(found.questions)["probabilities_by_kind"]["web"]["auc"] > 0.8
 
     for logit in (-2.0, 2.0):
-        likely = found.model.probability({"top_passage_logit": logit})
-        assert likely == pytest.approx(true_probability(logit), abs=0.12)
+        p_correct = found.model.probability({"top_passage_logit": logit})
+        assert p_correct == pytest.approx(true_probability(logit), abs=0.12)
 
     assert calibrate([*pages[:150], *graph], FOLDS, seed=0).model.pages is None, "they are too few"
 

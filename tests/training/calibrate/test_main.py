@@ -24,8 +24,8 @@ def test_a_fitted_model_is_read_by_the_agent_and_has_a_card(tmp_path: Path, caps
     assert model.covers == ("web",)
 
     for logit in (-2.0, 4.0, 9.0):
-        likely = model.correct.probability({"top_passage_logit": logit})
-        assert likely == pytest.approx(true_probability(logit), abs=0.12)
+        p_correct = model.correct.probability({"top_passage_logit": logit})
+        assert p_correct == pytest.approx(true_probability(logit), abs=0.12)
 
     data = json.loads(out.read_text(encoding="utf-8"))
     assert (data["trained_on"]["asked"], data["trained_on"]["different_questions"]) == (300, 150)

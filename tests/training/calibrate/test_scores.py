@@ -18,9 +18,9 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
 
 
 @pytest.mark.parametrize(
-    ("asked", "likely", "earned"),
+    ("asked", "p_correct", "earned"),
     [
-        (question(GRAPH, WEB), (0.6, 0.9), -1),  # the first that is likely enough is given
+        (question(GRAPH, WEB), (0.6, 0.9), -1),  # the first above one half is given
         (question(GRAPH, WEB), (0.4, 0.6), 1),
         (question(GRAPH, WEB), (0.5, 0.5), 0),  # at one half nothing is gained
         (question(), (), 0),
@@ -34,15 +34,15 @@ def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
     ],
 )
 def test_the_first_answer_above_one_half_or_unweighed_earns_its_points(
-    asked: AskedQuestion, likely: tuple[float | None, ...], earned: int
+    asked: AskedQuestion, p_correct: tuple[float | None, ...], earned: int
 ) -> None:
-    weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
+    weighed = [one._replace(p_correct=p) for one, p in zip(asked.candidates, p_correct, strict=True)]
     more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate")}
     assert reward(question(*weighed, **more)) == earned
 
 
 def test_an_agent_without_a_model_gives_its_first_answer() -> None:
-    unlikely = [one._replace(likely=0.1) for one in (GRAPH, WEB)]
+    unlikely = [one._replace(p_correct=0.1) for one in (GRAPH, WEB)]
     asked = (question(*unlikely), question(unlikely[1]), question(), question(settled=WEB))
     assert [reward(unweighed(one)) for one in asked] == [-1, 1, 0, 1]
 

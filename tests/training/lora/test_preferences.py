@@ -10,11 +10,12 @@ import torch
 from torch.nn import functional
 
 from crag.answering import PROMPTS
+from crag.answering.prompts import PromptInputs
 from crag.commands.train.dpo import main as dpo
 from crag.commands.train.labels import main as labels
 from crag.commands.train.lora import main as lora
 from crag.commands.train.preferences import main as preferences
-from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION
+from crag.core.contracts import I_DONT_KNOW, INVALID_QUESTION, Query
 from crag.core.files import write_rows
 from crag.engines.llm import Message
 from crag.training.lora.model import continue_adapter, load_tunable
@@ -77,7 +78,8 @@ def test_right_over_silent_over_wrong_as_often_as_sampled(
 def test_pairs_are_asked_in_the_words_of_the_preset_and_the_card_counts_their_kinds(tmp_path: Path) -> None:
     sampled(tmp_path, OPENED, "1911", "1911", "1934")
     pairs = read_pairs_of_answers(tmp_path / "pairs.jsonl")
-    prompt = PROMPTS["controlled"].render(word_limit=50, query_time="", context=BRIDGE, query=OPENED)
+    inputs = PromptInputs(Query("", OPENED, "", None, ()), BRIDGE)
+    prompt = PROMPTS["controlled"].render(inputs, word_limit=50)
     assert {pair.messages for pair in pairs} == {prompt}
     assert {pair.groups for pair in pairs} == {(OPENED,)}
 

@@ -17,15 +17,8 @@ from crag.training.router.encoder import EncoderTrainer, TunedEncoder
 from crag.training.router.questions import Examples, read_labelled_questions
 from crag.training.router.run import train
 from tests.router.tiny_bert import build_bert
+from tests.torch_threads import one_thread  # noqa: F401 - for all tests here
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
