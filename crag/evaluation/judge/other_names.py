@@ -6,7 +6,7 @@ from collections.abc import Callable
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
 from crag.evaluation.judge.reading.acronyms import names_by_acronym
-from crag.evaluation.judge.short_names import has_surname, names_team_in_short
+from crag.evaluation.judge.short_names import has_surname, names_siblings, names_team_in_short
 from crag.text.matching import position_of, words
 
 # "President Ann Lee" and "Ann Lee" are the same person
@@ -90,6 +90,7 @@ _FORMS: tuple[tuple[Callable[[ReadClaim], bool], str], ...] = (
     (_has_initials, "one has words of the other by their initials"),
     (_differ_by_titles, "the names differ by titles only"),
     (names_team_in_short, "the prediction names the team without its place, or with a short one"),
+    (names_siblings, "the prediction names both by their surname"),
     (has_surname, "the prediction gives the surname"),
 )
 """Each form with the reason that is given."""

@@ -4,6 +4,7 @@ import re
 
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.evaluation.judge.reading.citations import without_citations
+from crag.evaluation.judge.reading.numerals import write_numerals_as_in
 from crag.evaluation.judge.reading.short_forms import write_millions_of_count
 from crag.text.matching import content, found_in
 
@@ -62,6 +63,7 @@ class ReadClaim:
         self.asked = query.lower()
         if _ASKS_COUNT.search(self.asked):
             gold, prediction = write_millions_of_count(gold), write_millions_of_count(prediction)
+        gold, prediction = write_numerals_as_in(gold, prediction), write_numerals_as_in(prediction, gold)
         self.gold = gold
 
         self.query_reading = read_answer(query)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.reading.name_series import name_series
+from crag.evaluation.judge.short_names import names_siblings
 from crag.text.matching import content, count_listed, position_of, recall, split_list
 
 _AUXILIARY = r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would)"
@@ -43,6 +44,8 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if items is None:
         return None
 
+    if names_siblings(claim):
+        return True, "the prediction names both by their surname"
     missing = [item for item in items if not _has_item(claim.prediction_tokens, item, items)]
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'

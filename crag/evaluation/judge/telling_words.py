@@ -1,16 +1,20 @@
 """Rules for predictions that say less than the gold answer: its beginning, or the words of a sentence that tell."""
 
 import re
+from collections.abc import Sequence
 
 from crag.evaluation.judge.listed_names import is_list_of_names
 from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
+from crag.evaluation.judge.short_names import ASKS_ONE_PERSON
 from crag.text.matching import content, found_in, recall, words
 
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
 _GENERATIONS = frozenset(words("junior senior 2 3 4"))
 _PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
+_LONGEST_NAME = 4
+"""Tokens of a person's name; longer gold answers have more than the name."""
 NEEDED = 0.7
 """A prediction with this share of the gold answer's telling words has the answer."""
 NEEDED_OF_EXPLANATION = 0.4
@@ -44,11 +48,20 @@ def _leaves_out_part(claim: ReadClaim) -> bool:
     rest = read_answer(gold).tokens[len(claim.prediction_tokens) :]
     if not rest:
         return False
+    if _is_beginning_of_person(claim, rest):
+        return True
     number = rest[1] if len(rest) > 1 and rest[0] in _PART_WORDS else rest[0]
     if number.isdigit() and len(number) < len("100"):
         return True
     is_list = rest[0] == "and" or is_list_of_names(claim.gold)
     return is_list and "(" not in claim.gold
+
+
+def _is_beginning_of_person(claim: ReadClaim, rest: Sequence[str]) -> bool:
+    """Whether the prediction lacks the surname of the person who is asked for: "Ann" for "Ann Lee"."""
+    is_name = "," not in claim.gold and all(token.isalpha() for token in claim.gold_tokens)
+    has_surname = _GENERATIONS.issuperset(rest) or len(claim.gold_tokens) > _LONGEST_NAME
+    return is_name and not has_surname and ASKS_ONE_PERSON.search(claim.asked) is not None
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:
