@@ -38,6 +38,7 @@ from crag.text.dates.readers import (
     read_decade_in_words,
     read_half,
     read_half_of_short_year,
+    read_holiday,
     read_named_day,
     read_named_month,
     read_named_month_of_year,
@@ -71,6 +72,8 @@ from crag.text.dates.vocabulary import (
     DAY_WITH_ENDING,
     DECADES,
     FISCAL,
+    HOLIDAYS,
+    KIND_OF_YEAR,
     MONTH,
     MONTH_NAME,
     NTH_UNIT,
@@ -100,7 +103,7 @@ _TIME = r"[0-9:]{5,8}(?:\.[0-9]{1,6})?(?: ?(?:e[sd]?t|utc|gmt|z)|[+-][0-9]{2}:?[
 _DAY_FORMS: tuple[Form, ...] = (
     # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est", "2024-01-05t16:00:00.000z"; a time alone is not a date
     (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t]{_TIME})?", read_numbered_day),
-    # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
+    # "01/05/2024", "1-5-2024"; of "5.1.2024" the order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
     # "20240105"
     (f"(?P<year>{YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3][0-9])", read_numbered_day),
@@ -137,6 +140,10 @@ _DAY_FORMS: tuple[Form, ...] = (
         f"(?P<day>[0-9]{{1,2}}) (?P<name>{MONTH_NAME}) (?P<short_year>[0-9]{{2}})(?= ?(?:[?.,!;)]|$))",
         read_day_of_month,
     ),
+    # "5.1.2024": day before month, as in Europe
+    (f"{DAY}\\.{MONTH}\\.(?P<year>{YEAR})", read_numbered_day),
+    # "on christmas day", "last new year's eve"; without such a word it is a title
+    (f"(?:(?<=on )|(?<![a-z0-9 ])|(?P<step>{STEP}) )(?P<holiday>{'|'.join(HOLIDAYS)}){AND_YEAR}", read_holiday),
     # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
     (
         (
@@ -148,7 +155,10 @@ _DAY_FORMS: tuple[Form, ...] = (
     # "the 15th of last month"
     (f"(?P<day>{DAY_WITH_ENDING}|{ORDINAL_DAY}) of (?P<step>{STEP}) month", read_day_of_relative_month),
     (
-        "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)",
+        (
+            "day before yesterday|yesterday(?: (?:morning|afternoon|evening|night))?|last night"
+            "|today|tonight|this (?:morning|afternoon|evening)"
+        ),
         read_named_day,
     ),
     ("day after tomorrow|tomorrow", read_named_day),
@@ -170,7 +180,7 @@ _ABOUT = "(?:early[ -]|mid[ -]|late[ -])?"
 _NO_AGE = "(?<!in his )(?<!in her )(?<!in my )(?<!in their )"
 """Not before the years of a person's life: "in his late 90s"."""
 
-_TO = f"(?: to | until | till | through | thru | - |-)(?:the )?{_ABOUT}"
+_TO = f"(?: (?:up )?to | until | till | through | thru | - |-)(?:the )?{_ABOUT}"
 """What stands between the ends of a span. Not "and", which needs "between" before it."""
 
 _TWO_DAYS = f"(?P<first>{DAY_WITH_ENDING}){_TO}(?P<last>{DAY_WITH_ENDING})"
@@ -219,7 +229,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
         (
-            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL})[ -](?:quarter|qtr))"
+            f"(?:{KIND_OF_YEAR}q(?P<number>[1-4])(?!'[0-9])"
+            f"|(?P<ordinal>{ORDINAL})[ -]{KIND_OF_YEAR}(?:quarter|qtr))"
             f"(?:(?:{OF}|[-/])(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)?(?: the)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
@@ -240,7 +251,7 @@ _PERIOD_FORMS: tuple[Form, ...] = (
         read_named_month,
     ),
     # "last week", "this season"; a lone "week" means nothing
-    (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
+    (f"(?P<step>{STEP}) {KIND_OF_YEAR}(?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
     # "last nba season"
     (f"(?P<step>{STEP})(?:{SEASON_OF})", read_relative_season),
 )
@@ -485,7 +496,7 @@ RULES = (
     # "end of 2023", "close of last month"
     Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _read_edge_of_period),
     # "between october and december 2022"
-    Rule(f"between (?:the )?(?P<start>{_DATES}) and (?:the )?(?P<end>{_DATES})", _read_from_to),
+    Rule(f"between (?:the )?(?P<start>{_DATES}) (?:and|&) (?:the )?(?P<end>{_DATES})", _read_from_to),
     # "february 20 and 21, 2024"; the reader refuses "february 20 and 25"
     Rule(f"(?P<name>{MONTH_NAME}) {_TWO_DAYS_BETWEEN}{AND_YEAR}", read_adjacent_days_of_month),
     # "between february 20 and 23, 2024", "between the 20th and the 23rd of february"
