@@ -24,7 +24,7 @@ from crag.evaluation.judge.reading.quantities import SCALES
 from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
 from crag.evaluation.judge.reading.units import CELSIUS, asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import count_listed
+from crag.text.matching import count_listed, stem
 
 _ASKS_LIMIT = re.compile(
     r"""
@@ -44,6 +44,10 @@ _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|t
 _PER_TIME = re.compile(
     r"\d[\w.,]{0,20}(?:\s[a-z]{2,15})?(?:\s(?:per|an?|each|every)\s|\s?/\s?)"
     r"(?P<time>second|minute|hour|day|week|month|year|sec|min|hr|h|wk|mo|yr)\b"
+)
+_EACH = re.compile(r"\b(?:each|every|per|apiece)\b")
+_OF_EACH = re.compile(
+    r"\A\D{0,60}\d[\d.,]{0,20}\s(?:[a-z]{2,20}\s){0,2}(?:from|in|of|for|by|on|at)\s(?:each|every)\s(?P<thing>[a-z]{2,20})"
 )
 _SHORT_TIMES = {"sec": "second", "min": "minute", "hr": "hour", "h": "hour", "wk": "week", "mo": "month", "yr": "year"}
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
@@ -96,6 +100,8 @@ def _compare_with_answers(claim: ReadClaim, gold: AnswerQuantity, answers: list[
     """Compares the gold number, in all units that it is given in, with the numbers that are the prediction's answer."""
     if _names_other_rate(claim):
         return False, f"the gold answer is {gold.value:g} for another time"
+    if _gives_part_of_each(claim):
+        return False, f"the gold answer is {gold.value:g}, the prediction counts for each of several"
     if _leaves_open(claim, gold):
         return False, f"the prediction does not choose between {gold.value:g} and another number"
     for alternative in find_alternatives(claim, gold):
@@ -170,6 +176,15 @@ def _names_other_rate(claim: ReadClaim) -> bool:
     gold = {_in_full(match["time"]) for match in _PER_TIME.finditer(claim.gold_reading.plain)}
     predicted = {_in_full(match["time"]) for match in _PER_TIME.finditer(claim.prediction_reading.plain)}
     return bool(gold) and bool(predicted) and not gold & predicted
+
+
+def _gives_part_of_each(claim: ReadClaim) -> bool:
+    """Whether the prediction's only number counts for each of several, and nobody asked so: "16 from each league"."""
+    match = _OF_EACH.search(claim.prediction_reading.plain)
+    is_only_number = len(numbers_not_in(claim.prediction_numbers, claim.query_numbers)) == 1
+    if match is None or not is_only_number or "how many" not in claim.asked or _EACH.search(claim.gold_reading.plain):
+        return False
+    return stem(match["thing"]) not in claim.query_tokens and not _EACH.search(claim.asked)
 
 
 def _in_full(time: str) -> str:

@@ -5,6 +5,7 @@ import re
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.evaluation.judge.reading.citations import without_citations
 from crag.evaluation.judge.reading.numerals import write_numerals_as_in
+from crag.evaluation.judge.reading.patterns import SENTENCE_EDGE
 from crag.evaluation.judge.reading.short_forms import write_millions_of_count
 from crag.text.matching import content, found_in
 
@@ -43,8 +44,7 @@ _ASKS_YES_NO = re.compile(
     re.VERBOSE,
 )
 
-_AFTER_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|\n+")
-"""Between two sentences; not after the initial of "John F. Clauser"."""
+_AFTER_SENTENCE = re.compile(SENTENCE_EDGE + r"|\n+")
 
 RuleDecision = tuple[bool, str]
 """Whether a rule finds the prediction right, and the reason in a short phrase."""
@@ -101,7 +101,7 @@ class ReadClaim:
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text."""
-    return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
+    return [part for part in _AFTER_SENTENCE.split(text) if part.strip()]
 
 
 def first_sentence(text: str) -> str:

@@ -21,6 +21,7 @@ _ASKS_SET = re.compile(
     \b(?:which|what)\ (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b
     | \b(?:what|who|which|who\ all)\ (?:are|were|have|has)\b
     | \b(?:list|names?|all|members|every|each|top\ \d+)\b
+    | \bare\W*\Z    # "the three largest cities are ...?"
     | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
     # A plural before the verb, "which french films won"; not "which boss has", "what was his".
     | \b(?:what|which)\ (?:(?!{_AUXILIARY}\b)\w+\ ){{0,3}}(?!(?:{_NOT_PLURAL})\b)\w+[^s\W]s

@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.reading.patterns import any_of
+from crag.evaluation.judge.reading.patterns import SENTENCE_EDGE, any_of
 
 _AUXILIARY = any_of("did do does is are was were has have had can could will would should must might may")
 _NEGATED_VERB = (
@@ -61,8 +61,8 @@ _MASK = "\x00"
 """Hides a word from the patterns of denial."""
 
 _CLAUSE_EDGE = re.compile(
-    r"""
-    (?<=[.!?])\s+ | \n+ | \s?[;:]\s | \s-\s
+    rf"""
+    {SENTENCE_EDGE} | \n+ | \s?[;:]\s | \s-\s
     | ,?\s\b(?:but|however|although|though|while|whereas|because|since|yet)\b
     | ,\s(?=(?:and|so|it|he|she|they|who|which|that|this|there|his|her|its)\b)
     """,
