@@ -1,6 +1,7 @@
 """What the rules read: a question, a gold answer and a prediction in typed parts, and their sentences."""
 
 import re
+from html import unescape
 
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.evaluation.judge.reading.citations import without_citations
@@ -90,7 +91,7 @@ class ReadClaim:
 
     def _without_citations(self, prediction: str) -> str:
         """The prediction without citations such as "[1]", unless the answer looks like one: "The answer is [42]"."""
-        bare = without_citations(prediction)
+        bare = without_citations(unescape(prediction))
         lost_number = self.gold_reading.quantities and not read_answer(bare).quantities
         return prediction if lost_number or not bare else bare
 

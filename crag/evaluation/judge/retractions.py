@@ -31,12 +31,16 @@ _NO_SECOND_NAME = frozenset(
 _GUESS = frozenset(words("maybe perhaps possibly probably even"))
 _IS_ONE_OF_TWO = re.compile(r"[^\W\d_]{3,30}(?:\s[^\W\d_]{2,30}){0,2}\s?/\s?[^\W\d_]{3,30}(?:\s[^\W\d_]{2,30}){0,2}\.?")
 """A whole answer of two names: "Oslo/Bergen"."""
+_OPPOSITE_PARTS = (("east", "west"), ("hyper", "hypo"), ("inter", "intra"), ("micro", "macro"), ("infra", "ultra"))
+"""Parts of words that look alike and are each other's opposite."""
 _PART_WORDS = frozenset(words("part chapter volume episode"))
 _ASKS_STATE = re.compile(r"\b(?:state|country|nation)\b")
 
 
 def find_retraction(claim: ReadClaim, position: int) -> str | None:
     """Why the gold answer, at this position in the prediction, is not the prediction's answer; None if it is."""
+    if _says_opposite_word(claim, position):
+        return "the prediction has the opposite word"
     # Three words before and two after are enough for "not", "either" and "or"
     before = claim.prediction_tokens[max(0, position - 3) : position]
     after = claim.prediction_tokens[position + len(claim.gold_tokens) :][:2]
@@ -55,6 +59,16 @@ def find_retraction(claim: ReadClaim, position: int) -> str | None:
     if _leaves_choice_open(claim, before, after):
         return "the prediction does not choose between the gold answer and another"
     return None
+
+
+def _says_opposite_word(claim: ReadClaim, position: int) -> bool:
+    """Whether a word that looks like one of the gold answer is its opposite: "northeast" for "northwest"."""
+    for gold, said in zip(claim.gold_tokens, claim.prediction_tokens[position:], strict=False):
+        for pair in _OPPOSITE_PARTS:
+            for part, opposite in (pair, pair[::-1]):
+                if gold != said and part in gold and gold.replace(part, opposite) == said:
+                    return True
+    return False
 
 
 def _leaves_choice_open(claim: ReadClaim, before: Sequence[str], after: Sequence[str]) -> bool:

@@ -113,7 +113,7 @@ def _count_bare_items(prediction: str) -> int:
 
     # Longer parts than four words are clauses
     parts = [content(read_answer(part).tokens) for part in split_list(text)]
-    return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
+    return len(set(map(tuple, parts))) if all(0 < len(part) <= 4 for part in parts) else 0
 
 
 def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
@@ -122,7 +122,7 @@ def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
     for names in name_series(first_sentence(claim.prediction)):
         new_names = [name for name in names if claim.not_asked(name)]
         if any(_is_among(item, new_names) for item in items):
-            longest = max(longest, len(new_names))
+            longest = max(longest, len(set(map(tuple, new_names))))
     return longest
 
 

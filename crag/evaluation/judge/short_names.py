@@ -29,6 +29,8 @@ _TWO_PEOPLE = re.compile(
     r"(?P<first>[a-z]{2,20})(?:\s(?P<other>[a-z'-]{2,20}))?(?:,|,?\s(?:and|&))\s[a-z]{2,20}\s(?P<surname>[a-z'-]{2,20})"
 )
 _SIBLINGS = ("brother", "sister", "sibling", "twin")
+_PARTICLES = frozenset(words("van von der den de del della di da dos le la al el bin ibn ben ter ten"))
+"""Small words that begin a surname."""
 _FEWEST_LETTERS = 3
 """Of a surname."""
 
@@ -50,17 +52,20 @@ def has_surname(claim: ReadClaim) -> bool:
         return False
     if not ASKS_ONE_PERSON.search(claim.asked) or ASKS_WHOLE_NAME.search(claim.asked):
         return False
-    surname = _surname(claim.gold)
-    return len(surname) >= _FEWEST_LETTERS and _stands_alone(surname, claim.prediction, claim.gold.strip()[0])
+    initial = claim.gold.strip()[0]
+    surnames = [name for name in _surnames(claim.gold) if len(name) >= _FEWEST_LETTERS]
+    return any(_stands_alone(surname, claim.prediction, initial) for surname in surnames)
 
 
-def _surname(name: str) -> str:
-    """The last word of a name, with the small words before it: "van der Berg"."""
+def _surnames(name: str) -> Iterator[str]:
+    """The last word of a name with the small words before it, "van der Berg"; without capitals also that word alone."""
     parts = name.strip(" .").split()
     start = len(parts) - 1
-    while start > 1 and parts[start - 1].islower() and not name.islower():
+    if name.islower():
+        yield parts[-1]
+    while start > 1 and (parts[start - 1] in _PARTICLES or (parts[start - 1].islower() and not name.islower())):
         start -= 1
-    return " ".join(parts[start:])
+    yield " ".join(parts[start:])
 
 
 def _stands_alone(surname: str, text: str, initial: str) -> bool:

@@ -11,7 +11,7 @@ from crag.text.matching import content, found_in, recall, words
 
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
 _GENERATIONS = frozenset(words("junior senior 2 3 4"))
-_PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
+PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
 _LONGEST_NAME = 4
 """Tokens of a person's name; longer gold answers have more than the name."""
@@ -50,8 +50,10 @@ def _leaves_out_part(claim: ReadClaim) -> bool:
         return False
     if _is_beginning_of_person(claim, rest):
         return True
-    number = rest[1] if len(rest) > 1 and rest[0] in _PART_WORDS else rest[0]
+    number = rest[1] if len(rest) > 1 and rest[0] in PART_WORDS else rest[0]
     if number.isdigit() and len(number) < len("100"):
+        return True
+    if _SECOND_QUESTION.search(claim.asked):
         return True
     is_list = rest[0] == "and" or is_list_of_names(claim.gold)
     return is_list and "(" not in claim.gold
@@ -80,7 +82,7 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
         return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(new_numerals[:3])}"
 
     # Of one or two words none may be missing
-    if len(expected) <= 2:
+    if len(expected) <= 2 or _is_title_with_subtitle(claim):
         needed = 1.0
     elif len(expected) < EXPLANATION:
         needed = NEEDED
@@ -88,6 +90,12 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
         needed = NEEDED_OF_EXPLANATION
     share = recall(expected, claim.prediction_tokens)
     return share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction"
+
+
+def _is_title_with_subtitle(claim: ReadClaim) -> bool:
+    """Whether the gold answer is a title with a colon: the films of a series share most of their words."""
+    title, colon, subtitle = claim.gold_reading.plain.partition(": ")
+    return bool(colon and title and subtitle) and not claim.is_sentence and "," not in claim.gold
 
 
 def _names_other_generation(claim: ReadClaim) -> bool:
