@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from crag.text.matching import contains_words, content, normalise_name, plain_name, without_possessive
 
 _BRACKET = re.compile(r"\s?\([^()]{1,80}\)$")
+_BEFORE_SUBJECT = "of|for|about|is|are|in|on|from|than|as|like|called"
+"""Words before a common noun at the end of a question that is about it."""
 _SHORTEST = 4
 """Letters of the longest word of a title that is looked for in a question."""
 
@@ -48,6 +50,29 @@ def named_titles(question: str, titles: Sequence[str]) -> list[str]:
         if not is_part:
             named.append(title)
     return named
+
+
+def is_word_in_passing(title: str, text: str, question: str) -> bool:
+    """Whether a title is a common noun that the question only uses: "energy" in "how much energy does foo need?".
+
+    The article's own text tells: it writes a common noun mostly in small letters. The question is about the thing if it
+    has "a" before it, sets it against another by "or", or ends with it.
+
+    >>> text = "In physics, energy is what does work. Forms of energy are heat and light."
+    >>> is_word_in_passing("Energy", text, "who has more energy, ann or bo?")
+    True
+    >>> is_word_in_passing("Energy", text, "what is the unit of energy?")
+    False
+    """
+    subject = without_bracket(title)
+    small = len(re.findall(rf"\b{re.escape(subject.lower())}\b", text))
+    written = len(re.findall(rf"\b{re.escape(subject)}\b", text, re.IGNORECASE))
+    if 2 * small <= written:
+        return False
+
+    word = re.escape(plain_name(subject))
+    is_subject = rf"\ban? {word}\b|\bor {word}\b|\b{word} or\b|\b(?:{_BEFORE_SUBJECT}) {word}$"
+    return re.search(is_subject, plain_name(without_possessive(question))) is None
 
 
 def _is_telling(subject: str) -> bool:

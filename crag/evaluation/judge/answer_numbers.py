@@ -13,6 +13,9 @@ _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|w
 _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
 """A name with a number, "ligue 1"; not the first digits of "about 1,204"."""
 _SENTENCE_EDGE = re.compile(r"(?<=[.!?])\s+|\n+")
+_TERM = r"\(?[$€£¥]?\d[\d.,]{0,20}%?\)?"
+_TERMS = re.compile(rf"(?:{_TERM}\s?[-+×x*/÷]\s?){{1,9}}{_TERM}\s?=\s?(?=[-$€£¥]?\d)")
+"""What stands before the sign "=" of a calculation."""
 _ASKS_COUNT = re.compile(r"\bhow many\b")
 _RANK_BEFORE = re.compile(r"(?:\b(?:number|no\.?|nr\.?)\s|#)$")
 
@@ -42,6 +45,7 @@ def find_answer_numbers(claim: ReadClaim, gold: AnswerQuantity) -> list[AnswerQu
     if any(same_quantity(gold, number) for number in claim.query_numbers):
         # The answer is a number of the question: only numbers in names are no answers.
         candidates = _without_numbered_names(claim)
+    candidates = _without_terms(claim, candidates)
     if gold.year_like:
         return candidates
     if _ASKS_COUNT.search(claim.asked):
@@ -56,6 +60,15 @@ def _without_ranks(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[A
     """The numbers without those of "a number 1 hit", which counts nothing."""
     text = claim.prediction_reading.undated
     return [number for number in candidates if not _RANK_BEFORE.search(text[: number.start])]
+
+
+def _without_terms(claim: ReadClaim, candidates: list[AnswerQuantity]) -> list[AnswerQuantity]:
+    """The numbers without those that are only calculated with: 48 of "12 × 4 = 48"."""
+    terms = [match.span() for match in _TERMS.finditer(claim.prediction_reading.undated)]
+    # A number may begin with the blank before it
+    return [
+        number for number in candidates if not any(start <= number.start and number.end <= end for start, end in terms)
+    ]
 
 
 def _without_numbered_names(claim: ReadClaim) -> list[AnswerQuantity]:

@@ -6,6 +6,7 @@ from crag.evaluation.judge.opposites import EARLY, LATE, LITTLE, MUCH, are_on_op
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
 from crag.evaluation.judge.reading import AnswerQuantity, plain_text, read_answer
 from crag.evaluation.judge.reading.denial import without_denied
+from crag.evaluation.judge.reading.patterns import SENTENCE_EDGE
 from crag.evaluation.judge.reading.units import in_base_unit
 from crag.evaluation.judge.two_options import (
     COMPARES,
@@ -25,6 +26,8 @@ _OPPOSITES = (
 )
 """A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
 
+_BOUND = re.compile(r"\b(?:at\s(?:least|most)|(?:no\s)?(?:more|less|fewer)\sthan)\s(?=[$€£¥]?\d)")
+"""Before a number these words compare nothing: "A has at least 66"."""
 _NEITHER = re.compile(r"\W{0,9}(?:neither|none)\b(?!\sother)")
 _BOTH = re.compile(r"\W{0,3}both(?:\sof\s(?:them|these))?\W{0,3}")
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
@@ -36,7 +39,7 @@ _BEATS = re.compile(
 _ORDINAL_PICK = re.compile(
     r"\W{0,3}(?:it\s(?:is|was)\s|it's\s)?(?:the\s)?(?:(?P<first>former|first|1th)|latter|second|2th)(?:\s(?:one|1|option))?\W{0,3}"
 )
-_PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
+_PART_OF_SENTENCE = re.compile(SENTENCE_EDGE + r"|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b")
 """What divides a text into parts about one option each; not the comma of "1, 204"."""
 
 
@@ -119,7 +122,7 @@ def _pick_by_conclusion(options: Options, text: str, query: str) -> int | None:
     for clause in reversed(_split_clauses(text)):
         reading = read_answer(clause)
         named = named_options(options, reading.tokens)
-        if not named or not COMPARES.search(reading.plain) or _SAME.search(reading.plain):
+        if not named or not COMPARES.search(_BOUND.sub(" ", reading.plain)) or _SAME.search(reading.plain):
             continue
 
         # "A is not longer than B" and "A is shorter than B" pick B, "A is not shorter than B" picks A.
@@ -155,13 +158,13 @@ def _read_ordinal_pick(text: str) -> int | None:
 
 
 def _split_clauses(text: str) -> list[str]:
-    return [part for part in re.split(r"(?<=[.!?])\s+|\n+|;", text) if part.strip()]
+    return [part for part in re.split(SENTENCE_EDGE + r"|\n+|;", text) if part.strip()]
 
 
 def _compares_by_opposite(query: str, sentence: str) -> bool:
     """Whether the sentence compares by the opposite words of the question."""
     query_words = set(re.findall(r"[a-z]+", plain_text(query)))
-    sentence_words = set(re.findall(r"[a-z]+", plain_text(sentence)))
+    sentence_words = set(re.findall(r"[a-z]+", _BOUND.sub(" ", plain_text(sentence))))
     return are_on_opposite_sides(query_words, sentence_words, _OPPOSITES)
 
 

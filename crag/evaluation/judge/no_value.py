@@ -12,6 +12,10 @@ SAYS_NO_VALUE = re.compile(
 )
 # "no idea" has the word "no", but does not say that there is none
 _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
+_HAS_NONE = re.compile(
+    r"\b(?:ha[sd]|have|had|got|(?:is|are|was|were)|won|scored|made)\s(?:no|never|none)\b"
+    r"|(?:n't|\bnot|\bnever)\s(?:\w{1,20}\s){0,2}any\b"
+)
 _NOT_ONE = re.compile(r"\bnot\s(?:a\ssingle|even|so\smuch\sas)\s(?:1\b|one\b|an?\b)")
 _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
@@ -19,13 +23,20 @@ _DATING_YEAR = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer such as "nan": the prediction must also say that there is no value."""
-    if claim.gold_reading.plain.strip(" .") not in _NO_VALUES:
+    is_none = claim.gold_reading.plain.strip(" .") in _NO_VALUES
+    if not is_none and not _counts_none(claim):
         return None
     if _CLUELESS.search(claim.prediction_reading.plain):
         return None  # an abstention, not the answer that there is no value
     if says_none(claim):
         return True, "the gold answer is that there is none, the prediction agrees"
     return False, "the gold answer is that there is none, the prediction names one"
+
+
+def _counts_none(claim: ReadClaim) -> bool:
+    """Whether a question for a count has a gold answer in words that there are none: "she has no children"."""
+    gold = claim.gold_reading
+    return "how many" in claim.asked and not gold.quantities and _HAS_NONE.search(gold.plain) is not None
 
 
 def says_none(claim: ReadClaim) -> bool:

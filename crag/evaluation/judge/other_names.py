@@ -6,8 +6,9 @@ from collections.abc import Callable
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
 from crag.evaluation.judge.reading.acronyms import names_by_acronym
-from crag.evaluation.judge.short_names import has_surname, names_team_in_short
-from crag.text.matching import position_of, words
+from crag.evaluation.judge.short_names import has_surname, names_siblings, names_team_in_short
+from crag.evaluation.judge.telling_words import PART_WORDS
+from crag.text.matching import content, position_of, words
 
 # "President Ann Lee" and "Ann Lee" are the same person
 _TITLES = frozenset(
@@ -26,6 +27,8 @@ _ASKS_PERSON = re.compile(
 )
 _NICKNAME = re.compile(r'(?P<first>[^"(]{1,60}?)\s["(](?P<nickname>[^")]{1,40})[")]\s(?P<last>[^"(]{1,60})')
 """william "bill" lee"""
+_ALIAS = re.compile(r"[a-z][^(]{1,60}\s\((?:aka\s|a\.k\.a\.\s|also\sknown\sas\s|born\s)?(?P<alias>[a-z][^()]{1,40})\)")
+"""ann lee (lil ann)"""
 _PUNCTUATION = frozenset(".,;:!?'\"-/()")
 
 
@@ -68,6 +71,23 @@ def _has_nickname(claim: ReadClaim) -> bool:
     return position_of(read_answer(f"{name['nickname']} {name['last']}").tokens, claim.prediction_tokens) >= 0
 
 
+def _has_alias(claim: ReadClaim) -> bool:
+    """The prediction is the other name of a person that the gold answer gives in brackets: "Ann Lee (Lil Ann)"."""
+    name = _ALIAS.fullmatch(claim.gold_reading.plain.strip(" ."))
+    if name is None or not _ASKS_PERSON.search(claim.asked):
+        return False
+    return claim.prediction_tokens == read_answer(name["alias"]).tokens
+
+
+def _has_subtitle(claim: ReadClaim) -> bool:
+    """The prediction is what a title has behind its colon: "The Heron" of "Orle Saga: The Heron", not "Part One"."""
+    title, colon, subtitle = claim.gold_reading.plain.partition(": ")
+    tokens = read_answer(subtitle).tokens
+    if not colon or not title or "," in claim.gold or not content(tokens) or tokens[0] in PART_WORDS:
+        return False
+    return claim.prediction_tokens == tokens and not tokens[0].isdigit()
+
+
 def _differ_by_titles(claim: ReadClaim) -> bool:
     """Whether two names of two words or more are the same without titles and degrees."""
     gold_name = _without_titles(claim.gold_tokens)
@@ -87,9 +107,12 @@ def _without_titles(name: tuple[str, ...]) -> tuple[str, ...]:
 
 _FORMS: tuple[tuple[Callable[[ReadClaim], bool], str], ...] = (
     (_has_nickname, "the prediction has the name with its nickname"),
+    (_has_alias, "the prediction has the name in brackets"),
+    (_has_subtitle, "the prediction has what is behind the colon"),
     (_has_initials, "one has words of the other by their initials"),
     (_differ_by_titles, "the names differ by titles only"),
     (names_team_in_short, "the prediction names the team without its place, or with a short one"),
+    (names_siblings, "the prediction names both by their surname"),
     (has_surname, "the prediction gives the surname"),
 )
 """Each form with the reason that is given."""

@@ -5,12 +5,17 @@ import re
 from crag.evaluation.judge.listed_names import is_one_of_several
 from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
 from crag.evaluation.judge.retractions import find_retraction
-from crag.text.matching import content, count_listed, position_of, recall
+from crag.text.matching import content, count_listed, position_of, recall, words
 
 ASKS_WHOLE_NAME = re.compile(
     r"\b(?:full|whole|complete|first|given|middle|birth|real|legal|maiden|stage)\s(?:\w+\s)?names?\b"
 )
 """A question that a part of a name does not answer."""
+_ENDS_OF_INSTITUTIONS = frozenset(
+    words("university college school institute city county state island league party union bank museum hospital")
+)
+"""Words behind which no name is without its middle part: Ohio University is not Ohio State University."""
+_PRONOUNS = frozenset(words("it her him them they he she we you that this"))
 _INITIAL_IN_MIDDLE = re.compile(r"\b(?P<first>[a-z]{2,30})\s(?P<initial>[a-z])\.?\s(?P<last>[a-z]{2,30})\b")
 
 
@@ -19,12 +24,9 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     gold_words = content(claim.gold_tokens) or list(claim.gold_tokens)
     if claim.is_sentence or not gold_words:
         return None
-
-    # Naming several candidates would make every guess right
-    if count_listed(claim.prediction) > 1 or is_one_of_several(claim):
-        return False, "the prediction lists several answers where the gold answer is one"
-    if _has_other_initial(claim):
-        return False, "the prediction has another initial in the middle of the name"
+    contradiction = _find_contradiction(claim)
+    if contradiction:
+        return False, contradiction
 
     # Word by word first: only there can the words around it take it back
     position = position_of(claim.gold_tokens, claim.prediction_tokens)
@@ -36,6 +38,29 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
         return True, "the prediction holds the gold answer"
     is_without_middle = _has_name_without_middle(claim, gold_words)
     return (True, "the prediction holds the name without its middle part") if is_without_middle else None
+
+
+def _find_contradiction(claim: ReadClaim) -> str | None:
+    """Why the prediction does not name the gold answer, although it may have its words; None if nothing speaks so."""
+    if _is_only_pronoun(claim):
+        return f'the prediction has "{claim.gold}" as a pronoun'
+    # Naming several candidates would make every guess right
+    if count_listed(claim.prediction) > 1 or is_one_of_several(claim):
+        return "the prediction lists several answers where the gold answer is one"
+    if _has_other_initial(claim):
+        return "the prediction has another initial in the middle of the name"
+    return None
+
+
+def _is_only_pronoun(claim: ReadClaim) -> bool:
+    """Whether the gold answer is a title such as "It" and the prediction has only the pronoun: "It is Misery"."""
+    gold = claim.gold.strip(" .").lower()
+    if gold not in _PRONOUNS:
+        return False
+    # In quotes, at the end or before the year in brackets
+    is_title = rf"[\"“'‘*]{gold}[\"”'’*]|\w\s{gold}\W*\Z|\w\s{gold}\s\(|\A{gold}\W*\("
+    has_capital = re.search(rf"\w\s{gold.capitalize()}\b", claim.prediction)
+    return not has_capital and not re.search(is_title, claim.prediction.lower())
 
 
 def _are_close_together(gold_words: list[str], text: tuple[str, ...]) -> bool:
@@ -50,7 +75,7 @@ def _has_name_without_middle(claim: ReadClaim, gold_words: list[str]) -> bool:
     """The prediction has the first and the last of three or four words: "George Bush" for "George Walker Bush"."""
     if not 3 <= len(gold_words) <= 4 or "," in claim.gold or not all(word.isalpha() for word in gold_words):
         return False
-    if ASKS_WHOLE_NAME.search(claim.asked):
+    if ASKS_WHOLE_NAME.search(claim.asked) or gold_words[-1] in _ENDS_OF_INSTITUTIONS:
         return False
     return position_of([gold_words[0], gold_words[-1]], claim.prediction_tokens) >= 0
 

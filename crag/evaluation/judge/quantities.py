@@ -22,9 +22,9 @@ from crag.evaluation.judge.reading import (
 )
 from crag.evaluation.judge.reading.quantities import SCALES
 from crag.evaluation.judge.reading.same_quantities import YEARS_OF_DECADE
-from crag.evaluation.judge.reading.units import asked_units
+from crag.evaluation.judge.reading.units import CELSIUS, asked_units
 from crag.evaluation.judge.several_numbers import says_otherwise
-from crag.text.matching import count_listed
+from crag.text.matching import count_listed, stem
 
 _ASKS_LIMIT = re.compile(
     r"""
@@ -41,6 +41,15 @@ _SAYS_ABOUT_OR_OVER = re.compile(rf"\b(?:{_ABOUT}|over|more than)\b|~")
 _LARGE_STEP = 1_000
 """From here on the last written digit of a number is one of thousands or millions."""
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
+_PER_TIME = re.compile(
+    r"\d[\w.,]{0,20}(?:\s[a-z]{2,15})?(?:\s(?:per|an?|each|every)\s|\s?/\s?)"
+    r"(?P<time>second|minute|hour|day|week|month|year|sec|min|hr|h|wk|mo|yr)\b"
+)
+_EACH = re.compile(r"\b(?:each|every|per|apiece)\b")
+_OF_EACH = re.compile(
+    r"\A\D{0,60}\d[\d.,]{0,20}\s(?:[a-z]{2,20}\s){0,2}(?:from|in|of|for|by|on|at)\s(?:each|every)\s(?P<thing>[a-z]{2,20})"
+)
+_SHORT_TIMES = {"sec": "second", "min": "minute", "hr": "hour", "h": "hour", "wk": "week", "mo": "month", "yr": "year"}
 _OR = re.compile(r"\bor\b(?:\s(?:perhaps|maybe|possibly|about|in))?")
 
 
@@ -89,6 +98,10 @@ def same_amount(claim: ReadClaim) -> RuleDecision | None:
 
 def _compare_with_answers(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> RuleDecision:
     """Compares the gold number, in all units that it is given in, with the numbers that are the prediction's answer."""
+    if _names_other_rate(claim):
+        return False, f"the gold answer is {gold.value:g} for another time"
+    if _gives_part_of_each(claim):
+        return False, f"the gold answer is {gold.value:g}, the prediction counts for each of several"
     if _leaves_open(claim, gold):
         return False, f"the prediction does not choose between {gold.value:g} and another number"
     for alternative in find_alternatives(claim, gold):
@@ -143,7 +156,7 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
         return f"the prediction holds a day of {gold.value:g}"
 
     # "she has never won" for 0
-    if gold.value == 0 and says_none(claim):
+    if gold.value == 0 and not _is_on_a_scale(gold) and says_none(claim):
         return "both say that there are none"
     # "It won an award" for 1
     if gold.value == 1 and _names_single(claim):
@@ -151,6 +164,31 @@ def _agree_without_number(claim: ReadClaim, gold: AnswerQuantity) -> str | None:
     if any(says_otherwise(series, [gold]) for series in claim.prediction_reading.series):
         return f"the prediction holds {gold.value:g} as a share or a duration"
     return None
+
+
+def _is_on_a_scale(number: AnswerQuantity) -> bool:
+    """Whether 0 is a point of a scale and does not mean none: 0 °C."""
+    return any(unit.dimension == CELSIUS.dimension for unit in number.units)
+
+
+def _names_other_rate(claim: ReadClaim) -> bool:
+    """Whether both give their number for a time, and not for the same: "$15 per hour", "$15 a day"."""
+    gold = {_in_full(match["time"]) for match in _PER_TIME.finditer(claim.gold_reading.plain)}
+    predicted = {_in_full(match["time"]) for match in _PER_TIME.finditer(claim.prediction_reading.plain)}
+    return bool(gold) and bool(predicted) and not gold & predicted
+
+
+def _gives_part_of_each(claim: ReadClaim) -> bool:
+    """Whether the prediction's only number counts for each of several, and nobody asked so: "16 from each league"."""
+    match = _OF_EACH.search(claim.prediction_reading.plain)
+    is_only_number = len(numbers_not_in(claim.prediction_numbers, claim.query_numbers)) == 1
+    if match is None or not is_only_number or "how many" not in claim.asked or _EACH.search(claim.gold_reading.plain):
+        return False
+    return stem(match["thing"]) not in claim.query_tokens and not _EACH.search(claim.asked)
+
+
+def _in_full(time: str) -> str:
+    return _SHORT_TIMES.get(time, time)
 
 
 def _describe_agreement(claim: ReadClaim, gold: AnswerQuantity, answers: list[AnswerQuantity]) -> str | None:

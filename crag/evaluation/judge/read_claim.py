@@ -1,9 +1,12 @@
 """What the rules read: a question, a gold answer and a prediction in typed parts, and their sentences."""
 
 import re
+from html import unescape
 
 from crag.evaluation.judge.reading import AnswerQuantity, read_answer, read_direction, same_quantity
 from crag.evaluation.judge.reading.citations import without_citations
+from crag.evaluation.judge.reading.numerals import write_numerals_as_in
+from crag.evaluation.judge.reading.patterns import SENTENCE_EDGE
 from crag.evaluation.judge.reading.short_forms import write_millions_of_count
 from crag.text.matching import content, found_in
 
@@ -42,8 +45,7 @@ _ASKS_YES_NO = re.compile(
     re.VERBOSE,
 )
 
-_AFTER_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|\n+")
-"""Between two sentences; not after the initial of "John F. Clauser"."""
+_AFTER_SENTENCE = re.compile(SENTENCE_EDGE + r"|\n+")
 
 RuleDecision = tuple[bool, str]
 """Whether a rule finds the prediction right, and the reason in a short phrase."""
@@ -62,6 +64,7 @@ class ReadClaim:
         self.asked = query.lower()
         if _ASKS_COUNT.search(self.asked):
             gold, prediction = write_millions_of_count(gold), write_millions_of_count(prediction)
+        gold, prediction = write_numerals_as_in(gold, prediction), write_numerals_as_in(prediction, gold)
         self.gold = gold
 
         self.query_reading = read_answer(query)
@@ -88,7 +91,7 @@ class ReadClaim:
 
     def _without_citations(self, prediction: str) -> str:
         """The prediction without citations such as "[1]", unless the answer looks like one: "The answer is [42]"."""
-        bare = without_citations(prediction)
+        bare = without_citations(unescape(prediction))
         lost_number = self.gold_reading.quantities and not read_answer(bare).quantities
         return prediction if lost_number or not bare else bare
 
@@ -99,7 +102,7 @@ class ReadClaim:
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text."""
-    return [part for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
+    return [part for part in _AFTER_SENTENCE.split(text) if part.strip()]
 
 
 def first_sentence(text: str) -> str:

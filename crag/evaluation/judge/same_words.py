@@ -13,6 +13,12 @@ _GROUPED_DIGITS = re.compile(r"\+?\(?\d[\d ()-]{0,30}\d")
 _WORD_AND_LETTER = re.compile(r"\b(?!and\b|or\b)(\w{2,})[\s\-('\"]{1,3}a\b")
 _LAST_LETTER = re.compile(rf"{_WORD_AND_LETTER.pattern}\W*\Z")
 """A letter at the end is no article: "Serie A", "blood type A"."""
+_LEADING_ZERO = re.compile(r"0\d{1,12}")
+"""A code, such as a ZIP code; a number begins with another digit."""
+_ASKS_VERSION = re.compile(
+    r"\b(?:which|what)(?:\s(?:is|was))?(?:\sthe)?(?:\s\w{1,30}){0,3}\s(?:version|release|firmware|build)\b"
+)
+_VERSION = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.])")
 _LETTER_S_OR_T = re.compile(
     r"""
     (?: \b(?P<before>[a-z]{2,})\.?[\s\-(] | \A )    # "Model T", "Mr. T"
@@ -21,6 +27,22 @@ _LETTER_S_OR_T = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+def digits_as_written(claim: ReadClaim) -> RuleDecision | None:
+    """Digits that count nothing must be the same: 02139 is not 2139, and version 3.10 is not version 3.1."""
+    gold = claim.gold.strip(" .")
+    if _LEADING_ZERO.fullmatch(gold):
+        has_digits = re.search(rf"(?<![\d.,]){gold}(?![\d]|[.,]\d)", claim.prediction) is not None
+        return (True, "the same digits") if has_digits else (False, f"the gold answer is {gold}")
+
+    if not _ASKS_VERSION.search(claim.asked):
+        return None
+    versions = set(_VERSION.findall(gold))
+    predicted = set(_VERSION.findall(claim.prediction))
+    if versions and predicted and not versions & predicted:
+        return False, f"the gold answer is {gold}, the prediction names another version"
+    return None
 
 
 def signs_of_names(claim: ReadClaim) -> RuleDecision | None:
@@ -79,7 +101,7 @@ def _missing_s_or_t(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _other_than_first(claim: ReadClaim) -> RuleDecision | None:
-    """The gold answer ends with the numeral I, and the prediction has another numeral or letter there."""
+    """The gold answer ends with the numeral I, and the prediction has another numeral or letter there, or none."""
     gold = claim.gold_tokens
     if len(gold) < 2 or gold[-1] != "i" or not content(gold[-2:-1]):
         return None
@@ -94,7 +116,9 @@ def _other_than_first(claim: ReadClaim) -> RuleDecision | None:
     if neighbours & {"i", "1"}:
         return None
     others = [token for token in neighbours if re.fullmatch(r"\d{1,2}|[b-hj-z]", token)]
-    return (False, f"the gold answer is {claim.gold}") if others else None
+    # "Elizabeth" alone could be the second
+    has_none = not claim.is_sentence and not {"i", "1"}.intersection(predicted)
+    return (False, f"the gold answer is {claim.gold}") if others or has_none else None
 
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision, first_sentence
 from crag.evaluation.judge.reading import plain_text, read_answer
 from crag.evaluation.judge.reading.name_series import name_series
+from crag.evaluation.judge.short_names import names_siblings
 from crag.text.matching import content, count_listed, position_of, recall, split_list
 
 _AUXILIARY = r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would)"
@@ -20,6 +21,7 @@ _ASKS_SET = re.compile(
     \b(?:which|what)\ (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b
     | \b(?:what|who|which|who\ all)\ (?:are|were|have|has)\b
     | \b(?:list|names?|all|members|every|each|top\ \d+)\b
+    | \bare\W*\Z    # "the three largest cities are ...?"
     | \bwho\ (?:all\ )?(?:played|produced|wrote|directed|starred|held|won)\b
     # A plural before the verb, "which french films won"; not "which boss has", "what was his".
     | \b(?:what|which)\ (?:(?!{_AUXILIARY}\b)\w+\ ){{0,3}}(?!(?:{_NOT_PLURAL})\b)\w+[^s\W]s
@@ -43,6 +45,8 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
     if items is None:
         return None
 
+    if names_siblings(claim):
+        return True, "the prediction names both by their surname"
     missing = [item for item in items if not _has_item(claim.prediction_tokens, item, items)]
     if missing:
         return False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"'
@@ -109,7 +113,7 @@ def _count_bare_items(prediction: str) -> int:
 
     # Longer parts than four words are clauses
     parts = [content(read_answer(part).tokens) for part in split_list(text)]
-    return len(parts) if all(0 < len(part) <= 4 for part in parts) else 0
+    return len(set(map(tuple, parts))) if all(0 < len(part) <= 4 for part in parts) else 0
 
 
 def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
@@ -118,7 +122,7 @@ def _count_named_items(claim: ReadClaim, items: list[list[str]]) -> int:
     for names in name_series(first_sentence(claim.prediction)):
         new_names = [name for name in names if claim.not_asked(name)]
         if any(_is_among(item, new_names) for item in items):
-            longest = max(longest, len(new_names))
+            longest = max(longest, len(set(map(tuple, new_names))))
     return longest
 
 

@@ -28,6 +28,7 @@ _WON = frozenset(words("won win beat victory"))
 _LOST = frozenset(words("lost loss lose defeat defeated"))
 _ASKS_TIME = re.compile(r"\b(?:what|which|at what|the) time\b|\bwhen\b|\bo'?clock\b")
 _ASKS_SERIES = re.compile(r"\b(?:scores?|scoreline|results?|record|odds|ratio|which season|what season)\b")
+_SAYS_RANGE = re.compile(r"\b(?:rang(?:e|es|ed|ing)|var(?:y|ies|ied|ying))\b")
 _SINCE = re.compile(r"\s{0,9}since (?P<year>\d{4})[\s.]{0,9}")
 _SHARE_ERROR = 1e-4
 # "8.5/10" may be written as 8.5, but "3/4" is not 3
@@ -129,9 +130,10 @@ def _find_gold_series(claim: ReadClaim) -> Series | None:
 
     # A number outside the series can be what the question asks for
     has_more_numbers = any(number.start < series.start or number.start >= series.end for number in reading.quantities)
-    if has_more_numbers or reading.dates or other_words(reading, [series]) - _ORDINARY_WORDS_OF_SERIES:
+    if has_more_numbers or reading.dates:
         return None
-    return series
+    is_alone = not other_words(reading, [series]) - _ORDINARY_WORDS_OF_SERIES
+    return series if is_alone or _SAYS_RANGE.search(reading.plain) else None
 
 
 def _is_of_kind(series: Series, gold: Series) -> bool:
@@ -143,6 +145,9 @@ def _name_others(claim: ReadClaim, gold: Series, answers: Iterable[Series]) -> b
     """Whether both name somebody beside the numbers, and nobody in common: "Orle won 3-1" and "Tann won 3-1"."""
     gold_names = other_words(claim.gold_reading, [gold]) - _ORDINARY_WORDS_OF_SERIES
     predicted_names = other_words(claim.prediction_reading, answers) - _ORDINARY_WORDS_OF_SERIES
+    # A sentence about a range needs its words: "the rates range from 1 % to 3 %"
+    if _SAYS_RANGE.search(claim.gold_reading.plain):
+        return False
     # Names of the question tell nothing apart
     gold_names.difference_update(claim.query_tokens)
     predicted_names.difference_update(claim.query_tokens)

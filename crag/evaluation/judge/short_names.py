@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from crag.evaluation.judge.phrases import ASKS_WHOLE_NAME
 from crag.evaluation.judge.read_claim import ReadClaim
 from crag.evaluation.judge.retractions import ASKS_WINNER, BEATEN
-from crag.text.matching import words
+from crag.text.matching import position_of, words
 
 _OF_PERSONS = (
     r"(?:actor|actress|director|author|writer|novelist|poet|player|president|senator|minister|governor|scientist"
     r"|physicist|coach|politician|golfer|quarterback|striker|goalkeeper|composer|painter|founder|inventor|ceo|mayor"
     r"|king|queen|emperor|pope)"
 )
-_ASKS_ONE_PERSON = re.compile(
+ASKS_ONE_PERSON = re.compile(
     rf"""
     \bwho\s(?:else\s)?(?:has\s|had\s)?
         (?:wrote|written|directed|founded|co-founded|invented|discovered|painted|composed|designed|voiced|succeeded)\b
@@ -25,6 +25,12 @@ _ASKS_ONE_PERSON = re.compile(
 )
 """A question for a person, and not for a band or a team."""
 _MR = r"(?:mr|mrs|ms|dr|prof|sir|president|senator|governor|king|queen|coach|director)\.?"
+_TWO_PEOPLE = re.compile(
+    r"(?P<first>[a-z]{2,20})(?:\s(?P<other>[a-z'-]{2,20}))?(?:,|,?\s(?:and|&))\s[a-z]{2,20}\s(?P<surname>[a-z'-]{2,20})"
+)
+_SIBLINGS = ("brother", "sister", "sibling", "twin")
+_PARTICLES = frozenset(words("van von der den de del della di da dos le la al el bin ibn ben ter ten"))
+"""Small words that begin a surname."""
 _FEWEST_LETTERS = 3
 """Of a surname."""
 
@@ -44,19 +50,22 @@ def has_surname(claim: ReadClaim) -> bool:
     name = claim.gold_tokens
     if not 2 <= len(name) <= 4 or not all(part.isalpha() for part in name) or re.search(r"[,&]|\band\b", claim.gold):
         return False
-    if not _ASKS_ONE_PERSON.search(claim.asked) or ASKS_WHOLE_NAME.search(claim.asked):
+    if not ASKS_ONE_PERSON.search(claim.asked) or ASKS_WHOLE_NAME.search(claim.asked):
         return False
-    surname = _surname(claim.gold)
-    return len(surname) >= _FEWEST_LETTERS and _stands_alone(surname, claim.prediction, claim.gold.strip()[0])
+    initial = claim.gold.strip()[0]
+    surnames = [name for name in _surnames(claim.gold) if len(name) >= _FEWEST_LETTERS]
+    return any(_stands_alone(surname, claim.prediction, initial) for surname in surnames)
 
 
-def _surname(name: str) -> str:
-    """The last word of a name, with the small words before it: "van der Berg"."""
+def _surnames(name: str) -> Iterator[str]:
+    """The last word of a name with the small words before it, "van der Berg"; without capitals also that word alone."""
     parts = name.strip(" .").split()
     start = len(parts) - 1
-    while start > 1 and parts[start - 1].islower() and not name.islower():
+    if name.islower():
+        yield parts[-1]
+    while start > 1 and (parts[start - 1] in _PARTICLES or (parts[start - 1].islower() and not name.islower())):
         start -= 1
-    return " ".join(parts[start:])
+    yield " ".join(parts[start:])
 
 
 def _stands_alone(surname: str, text: str, initial: str) -> bool:
@@ -70,6 +79,17 @@ def _stands_alone(surname: str, text: str, initial: str) -> bool:
     before = rf"(?:^|\b(?:by|is|was|be)\s){titled}"
     after = r"\b(?!['’-]|\s(?:[A-Z&]|family\b|and\b|or\b))"
     return re.search(before + written + after, text) is not None
+
+
+def names_siblings(claim: ReadClaim) -> bool:
+    """Whether two people of one surname are named by it: "the Krell brothers" for "Bo Krell, Cy Krell".
+
+    Their first names may share it too: "Bo and Cy Krell".
+    """
+    match = _TWO_PEOPLE.fullmatch(claim.gold_reading.plain.strip(" ."))
+    if match is None or match["other"] not in {match["surname"], None}:
+        return False
+    return any(position_of([match["surname"], kin], claim.prediction_tokens) >= 0 for kin in _SIBLINGS)
 
 
 def names_team_in_short(claim: ReadClaim) -> bool:

@@ -1,16 +1,20 @@
 """Rules for predictions that say less than the gold answer: its beginning, or the words of a sentence that tell."""
 
 import re
+from collections.abc import Sequence
 
 from crag.evaluation.judge.listed_names import is_list_of_names
 from crag.evaluation.judge.read_claim import CLAUSE_VERB, ReadClaim, RuleDecision
 from crag.evaluation.judge.reading import read_answer
+from crag.evaluation.judge.short_names import ASKS_ONE_PERSON
 from crag.text.matching import content, found_in, recall, words
 
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
 _GENERATIONS = frozenset(words("junior senior 2 3 4"))
-_PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
+PART_WORDS = frozenset(words("part pt volume vol chapter episode season"))
 _BRACKETS = re.compile(r"\([^()]{0,200}\)")
+_LONGEST_NAME = 4
+"""Tokens of a person's name; longer gold answers have more than the name."""
 NEEDED = 0.7
 """A prediction with this share of the gold answer's telling words has the answer."""
 NEEDED_OF_EXPLANATION = 0.4
@@ -44,11 +48,22 @@ def _leaves_out_part(claim: ReadClaim) -> bool:
     rest = read_answer(gold).tokens[len(claim.prediction_tokens) :]
     if not rest:
         return False
-    number = rest[1] if len(rest) > 1 and rest[0] in _PART_WORDS else rest[0]
+    if _is_beginning_of_person(claim, rest):
+        return True
+    number = rest[1] if len(rest) > 1 and rest[0] in PART_WORDS else rest[0]
     if number.isdigit() and len(number) < len("100"):
+        return True
+    if _SECOND_QUESTION.search(claim.asked):
         return True
     is_list = rest[0] == "and" or is_list_of_names(claim.gold)
     return is_list and "(" not in claim.gold
+
+
+def _is_beginning_of_person(claim: ReadClaim, rest: Sequence[str]) -> bool:
+    """Whether the prediction lacks the surname of the person who is asked for: "Ann" for "Ann Lee"."""
+    is_name = "," not in claim.gold and all(token.isalpha() for token in claim.gold_tokens)
+    has_surname = _GENERATIONS.issuperset(rest) or len(claim.gold_tokens) > _LONGEST_NAME
+    return is_name and not has_surname and ASKS_ONE_PERSON.search(claim.asked) is not None
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:
@@ -67,7 +82,7 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
         return False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(new_numerals[:3])}"
 
     # Of one or two words none may be missing
-    if len(expected) <= 2:
+    if len(expected) <= 2 or _is_title_with_subtitle(claim):
         needed = 1.0
     elif len(expected) < EXPLANATION:
         needed = NEEDED
@@ -75,6 +90,12 @@ def telling_words(claim: ReadClaim) -> RuleDecision | None:
         needed = NEEDED_OF_EXPLANATION
     share = recall(expected, claim.prediction_tokens)
     return share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction"
+
+
+def _is_title_with_subtitle(claim: ReadClaim) -> bool:
+    """Whether the gold answer is a title with a colon: the films of a series share most of their words."""
+    title, colon, subtitle = claim.gold_reading.plain.partition(": ")
+    return bool(colon and title and subtitle) and not claim.is_sentence and "," not in claim.gold
 
 
 def _names_other_generation(claim: ReadClaim) -> bool:

@@ -5,7 +5,8 @@ from itertools import takewhile
 
 from crag.evaluation.judge.beside_numbers import ORDINARY_WORDS
 from crag.evaluation.judge.opposites import LITTLE, MUCH, are_on_opposite_sides
-from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision
+from crag.evaluation.judge.read_claim import ReadClaim, RuleDecision, numbers_not_in
+from crag.evaluation.judge.reading import same_quantity
 from crag.evaluation.judge.reading.polarity import read_leading_word, read_polarity
 from crag.text.matching import content, found_in, recall, words
 
@@ -27,7 +28,7 @@ _PRESENT = dict(
         "went:go gone:go came:come ran:run beat:beat beaten:beat broke:break broken:break fell:fall fallen:fall "
         "grew:grow grown:grow left:leave met:meet paid:pay rose:rise risen:rise said:say saw:see seen:see "
         "spent:spend taught:teach wore:wear worn:wear got:get gotten:get kept:keep knew:know known:know died:die "
-        "played:play"
+        "played:play dead:die"
     )
 )
 """Irregular past forms of common verbs: "he won it" repeats "did he win it?"."""
@@ -48,7 +49,8 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     gold_word = _YES_OR_NO[gold_is_yes]
     is_yes = _read_reply(claim)
     if is_yes is not None:
-        return is_yes is gold_is_yes, f"the gold answer says {gold_word}, the prediction {_YES_OR_NO[is_yes]}"
+        is_same = is_yes is gold_is_yes and not _adds_another_year(claim)
+        return is_same, f"the gold answer says {gold_word}, the prediction {_YES_OR_NO[is_yes]}"
     if not claim.asks_yes_or_no:
         return None
 
@@ -85,6 +87,15 @@ def _read_reply(claim: ReadClaim) -> bool | None:
         return read_polarity(reply, claim.asked)
     leading = read_leading_word(reply)
     return None if leading is None else leading.is_yes
+
+
+def _adds_another_year(claim: ReadClaim) -> bool:
+    """Whether each adds one number to the question, and these are two years: "yes, in 2015" and "yes, in 2016"."""
+    gold = numbers_not_in(claim.gold_numbers, claim.query_numbers)
+    predicted = numbers_not_in(claim.prediction_numbers, claim.query_numbers)
+    if len(gold) != 1 or len(predicted) != 1 or not gold[0].year_like or not predicted[0].year_like:
+        return False
+    return not same_quantity(gold[0], predicted[0])
 
 
 def _repeats_question(claim: ReadClaim) -> bool:
@@ -152,6 +163,7 @@ _OPPOSITE_VERBS = (
     (_verbs("alive live living"), _verbs("die dead deceased late passed")),
     (_verbs("married marry"), _verbs("single unmarried divorced widowed")),
     (_verbs("open"), _verbs("closed shut")),
+    (_verbs("same identical alike"), _verbs("different differ distinct")),
     (MUCH, LITTLE),
 )
 """Words of which one excludes the other: "she lost" says no to "did she win?"."""

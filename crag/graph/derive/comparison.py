@@ -193,7 +193,7 @@ def whether_one_is_more(inputs: RuleInputs) -> Derived | None:
         return None
 
     comparison = _read_comparison(inputs)
-    if comparison is None:
+    if comparison is None or _is_vague_tie(inputs, comparison.amounts):
         return None
     name_order = _find_name_order(inputs, comparison.names)
     # "Than" between the names tells which of them must exceed the other
@@ -310,6 +310,15 @@ def _read_comparison(inputs: RuleInputs) -> _Comparison | None:
 
     written_names = [inputs.masked.written(name) for name in names]
     return _Comparison(written_names, amounts, largest_wins)
+
+
+def _is_vague_tie(inputs: RuleInputs, amounts: Sequence[Amount]) -> bool:
+    """Whether two dates agree in what both say, and a day is missing: 1997 is neither before nor after May 1997."""
+    column = inputs.readings[0].column
+    first, second = amounts
+    if column is None or column.type is not Type.DATE or compare_amounts(first, second) != 0:
+        return False
+    return not all(isinstance(amount, CalendarDate) and amount.exact for amount in amounts)
 
 
 def _read_amounts(inputs: RuleInputs) -> list[Amount]:

@@ -39,7 +39,8 @@ _COMPARED_ENTRIES = (
         keys=re.compile(
             r"established(?:_date)?|founded|formation|foundation|opened|year_completed|inaugurated|consecration_year"
         ),
-        number=re.compile(r"\b(?:[5-9][0-9]{2}|1[0-9]{3}|20[0-9]{2})\b"),  # a year from 500 on, not a day
+        # A year from 500 on, not a day, and not before Christ
+        number=re.compile(r"\b(?:[5-9][0-9]{2}|1[0-9]{3}|20[0-9]{2})\b(?!\s?b\.?c)", re.IGNORECASE),
     ),
     # A brighter star has a smaller magnitude.
     _ComparedEntry(
@@ -50,16 +51,35 @@ _COMPARED_ENTRIES = (
 )
 
 _ALTERNATIVES = re.compile(r"\b(?P<first>[a-z]+) or (?:a |an )?(?P<second>[a-z]+)\b")
-_HOW_MANY_OF = re.compile(r"\bhow many (?:[a-z]+ )??(?P<things>[a-z]+)s\b")
-_ROLE = re.compile(
-    r"\b(?:publisher|developer|composer|architect|director|designer|owner|operator|currency|capital)s?\b"
+_KIND = r"(?:the )?(?:[0-9]{4} )?(?:(?!(?:in|of|at|near|from|by|for|on|to|about)\b)[a-z-]+ ){0,3}"
+"""What may stand before a name: "the 1982 maze game @0"."""
+_HOW_MANY_OF = re.compile(
+    # A word of praise narrows nothing: "towering minarets"
+    r"\bhow many (?:[a-z]+(?:ing|ful|ous) )?(?P<things>[a-z]+)s(?: \([^()]{1,80}\))? "
+    rf"(?:(?:does|do) {_KIND}(?P<owner>@[0-9]+) have|are (?:there )?(?:in|on|at) {_KIND}(?P<place>@[0-9]+))\W*$"
 )
+"""Not "did have" or "will have": the info box counts what is there now."""
+_ROLE = re.compile(
+    r"^(?P<before>.{0,120}\b)the (?:(?:main|current|present|official) )?"
+    r"(?P<role>publisher|developer|composer|architect|director|designer|owner|operator|currency|capital)s? "
+    rf"(?:of|for|behind) {_KIND}(?P<of>@[0-9]+)(?:\W*$|[.!?;])"
+)
+"""Not "the first owner of @0", "the art director of @0" or "the owner of @0 in 1990": the entry is the present one."""
+_ASKS_MORE = re.compile(r"\b(?:of|how|where|when|why|not)\b|n't\b")
+"""What asks for something about the holder of a role: "how old is the director of @0"."""
 _LOWER_CASE_WORD = re.compile(r"[a-z]+")
 _MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
 
-_ASKS_FOR_DAY = ("when", "on what", "what day", "what date")
-_RELEASED = re.compile(r"\b(?:released?|launch(?:ed)?)\b")
-_OTHER_RELEASE = re.compile(r"\b(?:version|latest|last|newest|next)\b")
+_WHEN = r"^(?:when|(?:on )?(?:what|which) (?:day|date)) "
+_FIRST = r"(?:first|initially|originally|officially)"
+_ASKS_FOR_RELEASE = re.compile(
+    rf"{_WHEN}(?:"
+    rf"(?:was|were|did) {_KIND}(?P<released>@[0-9]+) (?:{_FIRST} )?(?:released?|launch(?:ed)?)(?: {_FIRST})?"
+    rf"|{_KIND}(?P<told>@[0-9]+) (?:was|were) (?:{_FIRST} )?(?:released|launched)(?: {_FIRST})?"
+    rf"|was the (?:(?:first|initial|original|official) )?(?:release|launch) of {_KIND}(?P<launched>@[0-9]+)"
+    r")\W*$"
+)
+"""Not "released in Japan", "re-released" or "when was the trailer of @0 released": the entry is the first release."""
 _START_DATE = re.compile(
     r"""
     ^(?:start\ )?date (?:\ and\ age)? \ (?P<year>[0-9]{4}) \ (?P<month>[0-9]{1,2}) \ (?P<day>[0-9]{1,2})
@@ -96,7 +116,8 @@ def _read_numbers(
     """The number in this entry of each article, or None if an article has none."""
     numbers: list[Quantity] = []
     for reading in readings:
-        match = pattern.search(_entry_text(reading.rows[0], key))
+        # The encyclopedia writes the minus of typographers
+        match = pattern.search(_entry_text(reading.rows[0], key).replace("−", "-"))
         if match is None:
             return None
         # Thousands separators: "1,250"
@@ -118,12 +139,13 @@ def infobox_entry(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
 def _one_of_two(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "is it private or public": the one of the two words that is in the article's type."""
-    alternatives = _ALTERNATIVES.search(inputs.question)
-    if alternatives is None or not inputs.is_yes_or_no:
-        return None
+    # "Non-profit" has the word "profit"
+    alternatives = _ALTERNATIVES.search(inputs.question.replace("non-", "non"))
+    if alternatives is None or not inputs.masked.core.startswith(("is ", "are ")):
+        return None  # "was it private" may be about another time
 
     article_type = _entry_text(reading.rows[0], "type")
-    type_words = _LOWER_CASE_WORD.findall(article_type.casefold())
+    type_words = _LOWER_CASE_WORD.findall(article_type.casefold().replace("non-", "non"))
     offered_words = (alternatives["first"], alternatives["second"])
     fitting_words = [word for word in offered_words if word in type_words]
     # Both words or neither: the type does not decide
@@ -135,7 +157,7 @@ def _one_of_two(inputs: RuleInputs, reading: Reading) -> Derived | None:
 def _number_of_things(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "how many stations": the number of a key such as `station_count`."""
     match = _HOW_MANY_OF.search(inputs.question)
-    if match is None:
+    if match is None or not _is_about(inputs, reading, match):
         return None
 
     things = match["things"]
@@ -149,15 +171,14 @@ def _number_of_things(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
 def _role(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """The role that the question asks for, such as the publisher."""
-    roles: list[str] = _ROLE.findall(inputs.question)
-    if len(roles) != 1 or inputs.masked.find_position(reading.requested_name) is None:
+    match = _ROLE.match(inputs.question)
+    if match is None or inputs.is_yes_or_no or not _is_about(inputs, reading, match):
         return None
-    # The question must ask for the role itself: "the publisher of"
-    if not re.search(rf"\b(?:who|what|the)\b.*{roles[0]} (?:of|for|behind)\b", inputs.question):
+    if _ASKS_MORE.search(match["before"].replace("the name of", "")):
         return None
 
     # A long value, or one with markup, is not a plain name.
-    key = roles[0].removesuffix("s")
+    key = match["role"]
     value = _entry_text(reading.rows[0], key).strip(" ,;")
     if not 0 < len(value) <= MAX_ROLE_CHARACTERS or _MARKUP.search(value):
         return None
@@ -166,21 +187,20 @@ def _role(inputs: RuleInputs, reading: Reading) -> Derived | None:
 
 def _day_of_release(inputs: RuleInputs, reading: Reading) -> Derived | None:
     """For "when was it released": the day (YYYY-MM-DD) of a first release, not of a version."""
-    question = inputs.question
-    if not question.startswith(_ASKS_FOR_DAY) or not _RELEASED.search(question):
-        return None
-    if _OTHER_RELEASE.search(question):
-        return None
-    if inputs.masked.find_position(reading.requested_name) is None:
+    match = _ASKS_FOR_RELEASE.search(inputs.question)
+    if match is None or not _is_about(inputs, reading, match):
         return None
 
-    match = _START_DATE.match(_entry_text(reading.rows[0], "released"))
-    if match is None:
+    date = _START_DATE.match(_entry_text(reading.rows[0], "released"))
+    if date is None:
         return None
-    month = int(match["month"])
-    day_of_month = int(match["day"])
-    day = f"{match['year']}-{month:02}-{day_of_month:02}"
+    day = f"{date['year']}-{int(date['month']):02}-{int(date['day']):02}"
     return Derived(day, f"the day of release is {day}")
+
+
+def _is_about(inputs: RuleInputs, reading: Reading, match: re.Match[str]) -> bool:
+    """Whether the mark in the match, in any of its groups, is that of the article."""
+    return inputs.masked.mark(reading.requested_name) in match.groups()
 
 
 def _is_requested_article(reading: Reading) -> bool:

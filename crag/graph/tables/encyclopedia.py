@@ -5,7 +5,7 @@ import re
 from crag.graph.context import LookupContext, TableQuery, quote_names
 from crag.graph.results import Cell, NotFoundError, Row
 from crag.graph.spelling import search_names
-from crag.graph.titles import named_titles, telling_words, without_bracket
+from crag.graph.titles import is_word_in_passing, named_titles, telling_words, without_bracket
 from crag.graph.wiki_markup import plain
 from crag.text.matching import best_match
 
@@ -13,6 +13,8 @@ _TITLE_FLOOR = 0.75
 """Articles whose titles are less similar to the name are about something else."""
 _MOST_NAMED = 2
 """Articles that are read because a question has their titles: two for a comparison."""
+_MOST_READ = 4
+"""Articles that are asked for to find those two: each is a request."""
 _GLUED_SENTENCES = re.compile(r"(?<=[a-z\d)\]][.!?])(?=[A-Z][a-z])")
 """Between two sentences without a blank: the encyclopedia's texts lost the ends of their paragraphs."""
 
@@ -28,13 +30,22 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def find_named_articles(context: LookupContext, question: str) -> list[Row]:
-    """The articles whose titles stand in the question (`named_titles`), at most two, best match first."""
+    """The articles whose titles stand in the question (`named_titles`), at most two, best match first.
+
+    Not those of common nouns that the question only uses (`is_word_in_passing`).
+    """
     words = telling_words(question)
     if not words:
         return []
     titles = [str(title) for title in context.ask("/open/search_entity_by_name", query=" ".join(words))]
-    articles = [_read_article(context, title) for title in named_titles(question, titles)[:_MOST_NAMED]]
-    return [article for article in articles if article is not None]
+    articles: list[Row] = []
+    for title in named_titles(question, titles)[:_MOST_READ]:
+        article = _read_article(context, title)
+        if article is not None and not is_word_in_passing(title, str(article.cells["text"]), question):
+            articles.append(article)
+        if len(articles) == _MOST_NAMED:
+            break
+    return articles
 
 
 def _read_article(context: LookupContext, title: str) -> Row | None:

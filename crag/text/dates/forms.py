@@ -17,6 +17,7 @@ from crag.text.dates.readers import (
     read_decade_in_words,
     read_half,
     read_half_of_short_year,
+    read_holiday,
     read_named_day,
     read_named_month,
     read_named_month_of_year,
@@ -45,6 +46,8 @@ from crag.text.dates.vocabulary import (
     DAY_WITH_ENDING,
     DECADES,
     FISCAL,
+    HOLIDAYS,
+    KIND_OF_YEAR,
     MONTH,
     MONTH_NAME,
     NTH_UNIT,
@@ -68,7 +71,7 @@ _TIME = r"[0-9:]{5,8}(?:\.[0-9]{1,6})?(?: ?(?:e[sd]?t|utc|gmt|z)|[+-][0-9]{2}:?[
 _DAY_FORMS: tuple[Form, ...] = (
     # "2024-01-05", "2024.01.05", "2024-01-05 16:00:00 est", "2024-01-05t16:00:00.000z"; a time alone is not a date
     (f"(?P<year>{YEAR})[-/.]{MONTH}[-/.]{DAY}(?:[ t]{_TIME})?", read_numbered_day),
-    # "01/05/2024", "1-5-2024"; not "5.1.2024", whose order is the other
+    # "01/05/2024", "1-5-2024"; of "5.1.2024" the order is the other
     (f"{MONTH}[-/]{DAY}[-/](?P<year>{YEAR})", read_numbered_day),
     # "20240105"
     (f"(?P<year>{YEAR})(?P<month>0[1-9]|1[0-2])(?P<day>[0-3][0-9])", read_numbered_day),
@@ -105,6 +108,10 @@ _DAY_FORMS: tuple[Form, ...] = (
         f"(?P<day>[0-9]{{1,2}}) (?P<name>{MONTH_NAME}) (?P<short_year>[0-9]{{2}})(?= ?(?:[?.,!;)]|$))",
         read_day_of_month,
     ),
+    # "5.1.2024": day before month, as in Europe
+    (f"{DAY}\\.{MONTH}\\.(?P<year>{YEAR})", read_numbered_day),
+    # "on christmas day", "last new year's eve"; without such a word it is a title
+    (f"(?:(?<=on )|(?<![a-z0-9 ])|(?P<step>{STEP}) )(?P<holiday>{'|'.join(HOLIDAYS)}){AND_YEAR}", read_holiday),
     # "5 january 2024", "5th of jan", "friday the 5th of january", "fifth of january"
     (
         (
@@ -116,7 +123,10 @@ _DAY_FORMS: tuple[Form, ...] = (
     # "the 15th of last month"
     (f"(?P<day>{DAY_WITH_ENDING}|{ORDINAL_DAY}) of (?P<step>{STEP}) month", read_day_of_relative_month),
     (
-        "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)",
+        (
+            "day before yesterday|yesterday(?: (?:morning|afternoon|evening|night))?|last night"
+            "|today|tonight|this (?:morning|afternoon|evening)"
+        ),
         read_named_day,
     ),
     ("day after tomorrow|tomorrow", read_named_day),
@@ -138,7 +148,7 @@ ABOUT = "(?:early[ -]|mid[ -]|late[ -])?"
 _NO_AGE = "(?<!in his )(?<!in her )(?<!in my )(?<!in their )"
 """Not before the years of a person's life: "in his late 90s"."""
 
-TO = f"(?: to | until | till | through | thru | - |-)(?:the )?{ABOUT}"
+TO = f"(?: (?:up )?to | until | till | through | thru | - |-)(?:the )?{ABOUT}"
 """What stands between the ends of a span. Not "and", which needs "between" before it."""
 
 _TWO_DAYS = f"(?P<first>{DAY_WITH_ENDING}){TO}(?P<last>{DAY_WITH_ENDING})"
@@ -187,7 +197,8 @@ _PERIOD_FORMS: tuple[Form, ...] = (
     # "q2 2023", "second quarter of the year 2023", "fourth quarter"; not "q5"
     (
         (
-            f"(?:q(?P<number>[1-4])(?!'[0-9])|(?P<ordinal>{ORDINAL})[ -](?:quarter|qtr))"
+            f"(?:{KIND_OF_YEAR}q(?P<number>[1-4])(?!'[0-9])"
+            f"|(?P<ordinal>{ORDINAL})[ -]{KIND_OF_YEAR}(?:quarter|qtr))"
             f"(?:(?:{OF}|[-/])(?P<year>{YEAR}|{YEAR_IN_WORDS})|(?: of)?(?: the)? (?P<year_step>{STEP}) year)?"
         ),
         read_quarter,
@@ -208,7 +219,7 @@ _PERIOD_FORMS: tuple[Form, ...] = (
         read_named_month,
     ),
     # "last week", "this season"; a lone "week" means nothing
-    (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
+    (f"(?P<step>{STEP}) {KIND_OF_YEAR}(?P<unit>weekend|week|month|quarter|qtr|half|year|season)", read_relative_period),
     # "last nba season"
     (f"(?P<step>{STEP})(?:{SEASON_OF})", read_relative_season),
 )

@@ -21,6 +21,7 @@ from crag.text.dates.calendars import (
 from crag.text.dates.vocabulary import (
     CENTURIES,
     DECADES,
+    HOLIDAYS,
     NEAREST_WEEKDAYS,
     ORDINALS,
     STEPS,
@@ -128,6 +129,24 @@ def read_day_of_stepped_month(match: Match, view: Viewpoint) -> DateRange:
     return one_day(this_year)
 
 
+def read_holiday(match: Match, view: Viewpoint) -> DateRange:
+    """A holiday of the same day every year; without a year the latest up to today, "next": the first after it."""
+    month, day = HOLIDAYS[match["holiday"]]
+    own_year = written_year(match, view)
+    if own_year is not None:
+        return one_day(date(own_year, month, day))
+
+    this_year = date(view.today.year, month, day)
+    step = STEPS.get(match["step"] or "", -1)
+    if step == 0:
+        return one_day(this_year)
+    if step > 0:
+        return one_day(this_year if this_year > view.today else date(view.today.year + 1, month, day))
+    # "Last" leaves out today
+    is_past = this_year < view.today or (this_year == view.today and not match["step"])
+    return one_day(this_year if is_past else date(view.today.year - 1, month, day))
+
+
 def read_days_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     """Several days of one month, such as "february 20-23"; without a year the latest that have begun."""
     month = month_number(match["name"])
@@ -161,7 +180,7 @@ def read_named_day(match: Match, view: Viewpoint) -> DateRange:
     days_back = 0
     if "before" in words:
         days_back = 2
-    elif words in {"yesterday", "last night"}:
+    elif words.startswith("yesterday") or words == "last night":
         days_back = 1
     return view.day_at_or_before(view.today - timedelta(days=days_back))
 

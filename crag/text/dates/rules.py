@@ -133,7 +133,7 @@ RULES = (
     # "end of 2023", "close of last month"
     Rule(f"(?P<edge>end|close|start|beginning) of {PERIOD}", read_edge_of_period),
     # "between october and december 2022"
-    Rule(f"between (?:the )?(?P<start>{DATES}) and (?:the )?(?P<end>{DATES})", read_from_to),
+    Rule(f"between (?:the )?(?P<start>{DATES}) (?:and|&) (?:the )?(?P<end>{DATES})", read_from_to),
     # "february 20 and 21, 2024"; the reader refuses "february 20 and 25"
     Rule(f"(?P<name>{MONTH_NAME}) {TWO_DAYS_BETWEEN}{AND_YEAR}", read_adjacent_days_of_month),
     # "between february 20 and 23, 2024", "between the 20th and the 23rd of february"

@@ -65,6 +65,12 @@ ORDINAL_DAY = "(?:(?:twenty|thirty)[ -](?:" + "|".join(list(ORDINAL_WORDS)[:9]) 
 
 DAY_WITH_ENDING = "[0-9]{1,2}(?:st|nd|rd|th)?"
 
+HOLIDAYS = {
+    "christmas day": (12, 25), "christmas eve": (12, 24),
+    "new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1), "new years day": (1, 1),
+}  # fmt: skip
+"""Holidays that are the same day of every year, as (month, day); others, such as Halloween, are films more often."""
+
 # --- pieces of patterns: names and words ------------------------------------------------------------------------------
 MONTH_NAME = (
     r"(?:"
@@ -124,7 +130,8 @@ NTH_UNIT = (
 )
 """What can be a numbered part of a period: "second friday of march"."""
 
-FISCAL = "(?:(?:fiscal|calendar) )?(?:year )?|fy ?"
+KIND_OF_YEAR = "(?:(?:fiscal|financial|calendar) )?"
+FISCAL = f"{KIND_OF_YEAR}(?:year )?|fy ?"
 """What may stand before a year. The fiscal year is taken for the calendar year."""
 
 OF = f"(?: of| in| for| from|,)? ?(?:the )?(?:{FISCAL})"

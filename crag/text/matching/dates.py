@@ -39,6 +39,8 @@ _DATES = (
     # Jul-04-1939, 04-Jul-1939
     re.compile(rf"\b{MONTH_GROUP}-{_DAY}-{_YEAR}\b"),
     re.compile(rf"\b{_DAY}-{MONTH_GROUP}-{_YEAR}\b"),
+    # 4-Jul-39
+    re.compile(rf"(?<![\d-])\b{_DAY}-{MONTH_GROUP}-(?P<year>\d{{2}})\b(?![-\d])"),
     # 1939 July 4
     re.compile(rf"\b{_YEAR},?\s+{MONTH_GROUP}\s+{_DAY}\b(?![.,]?\d)"),
     # July 4, '39; 4 July '39

@@ -84,7 +84,7 @@ _PHRASES_AS_NUMBERS = (
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 # "navy's", and also "students'"
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)")
-_THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_THOUSANDS_SEPARATOR = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL_ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 
 _SPACE_BETWEEN_INITIALS = re.compile(r"(?<=\b[^\W\d_]) (?=[^\W\d_]\b)")

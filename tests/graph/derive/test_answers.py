@@ -28,6 +28,7 @@ CALLS = {
         key.upper(): f'get_movie("heat")["{key}"]\nget_movie("the most wanted")["{key}"]'
         for key in ("length", "release_date", "budget", "revenue")
     },
+    "SONGS": 'get_song("heat")["release_date"]\nget_song("ice")["release_date"]',
     "TITLE": 'get_movie("red kite")["original_title"]',
     "LANGUAGE": 'get_movie("red kite")["original_language"]',
     "FILMS": 'get_movie_person_cast(None,"ann lee")["len"]',
@@ -42,7 +43,7 @@ CALLS = {
     "RESULT": 'get_soccer_last_game("nice")["result"]',
 }
 DOMAINS = {"finance": ("CAP", "PE", "EPS", "PRICES", "WEEK", "VOLUME"), "sports": ("VENUE", "RESULT")} | {
-    "music": ("CHART", "GRAMMYS", "GRAMMY COUNT", "GRAMMY YEARS", "NEWCOMERS", "LIFE")
+    "music": ("SONGS", "CHART", "GRAMMYS", "GRAMMY COUNT", "GRAMMY YEARS", "NEWCOMERS", "LIFE")
 }
 
 CASES = """
@@ -85,6 +86,10 @@ is it true that ann lee and bob ray are older? | BORN | ("1974-11-11",) ("1963-1
 isn't ann lee older than bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 can you tell me if heat is longer than the most wanted? | LENGTH | (170,) (95,) | yes
 what is the total length of heat and the most wanted in 2022-12? | LENGTH | (170,) (95,) | None
+was heat released before ice? | SONGS | ("1997",) ("1997-10-10",) | None
+was heat released before ice? | SONGS | ("1997",) ("1997",) | None
+was heat released before ice? | SONGS | ("1997-10-10",) ("1997-10-10",) | no
+was heat released before ice? | SONGS | ("1996",) ("1997-10-10",) | yes
 how much longer is heat than the most wanted? | LENGTH | (170,) (95,) | 75 minutes
 how many times as much as heat did the most wanted make? | REVENUE | (2e6,) (5e6,) | 2.5 times
 by what percentage is the budget of heat higher than that of the most wanted? | BUDGET | (6e7,) (5e7,) | 20%

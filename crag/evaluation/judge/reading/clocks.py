@@ -10,6 +10,7 @@ _CLOCK = re.compile(
       | (?: (?P<half>half\spast)
           | (?P<told_minutes>quarter|5|10|20|25) (?:\sminutes)? \s (?P<side>past|to) )
         \s(?P<told_hour>\d{1,2})
+      | (?P<military>(?:[01]\d|2[0-3])[0-5]\d)(?=\s?(?:hours|hrs|h)\b)
       | (?P<hour>\d{1,2}) (?:(?P<sign>[:.])(?P<minute>[0-5]\d)(?!\d|[:.]\d))?
     )
     (?P<oclock>\s?o'?clock)?
@@ -62,6 +63,10 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     zone_hours = _read_zone(match)
     if match["noon"] or match["midnight"]:
         minutes = _HALF_DAY if match["noon"] else 0
+        return Clock(minutes, is_sure=True, zone_hours=zone_hours, start=match.start(), end=match.end())
+
+    if match["military"]:
+        minutes = 60 * int(match["military"][:2]) + int(match["military"][2:])
         return Clock(minutes, is_sure=True, zone_hours=zone_hours, start=match.start(), end=match.end())
 
     half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")

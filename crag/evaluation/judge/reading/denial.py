@@ -2,7 +2,7 @@
 
 import re
 
-from crag.evaluation.judge.reading.patterns import any_of
+from crag.evaluation.judge.reading.patterns import SENTENCE_EDGE, any_of
 
 _AUXILIARY = any_of("did do does is are was were has have had can could will would should must might may")
 _NEGATED_VERB = (
@@ -24,20 +24,45 @@ _DENIES_NOTHING = re.compile(
     | \bn(?:o|ot)\s(?:more|fewer|less|later|earlier|lower|higher|greater|longer)\sthan\b
     | \bnot\s(?:over|above|exceeding|under|below)\b
     # Idioms
-    | \bnot\s(?:counting|including|to\smention|to\sbe\sconfused\swith|sure|certain)\b
+    | \bnot\s(?:counting|including|to\smention|sure|certain)\b
     | \bno\sdoubt\b | \bwithout\s(?:a\s)?doubt\b | \b(?:can|could)(?:not|n't|\snot)\sbe\sdenied\b
     | \bwhy\snot\b | \bif\snot\b | \bwhether\sor\snot\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_CORRECTION = re.compile(
+    r"""
+    \b(?: no,?\s(?:wait|sorry|actually) | wait,?\s(?:no|actually) | actually,?\sno
+        | sorry,?\sI\smeant? | or\srather | scratch\sthat | correction )\b
+    [\s,.:;!-]{0,9}
+    (?=\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Takes back all that was said before: "Oslo. No, wait, Bergen"."""
+_MISBELIEF = re.compile(
+    r"""
+    (?:^|(?<=[.!?;]\s))
+    (?: (?:while\s|although\s|though\s)?
+        (?:many|most|some)(?:\s(?:people|fans|sources))?\s(?:think|thought|believed?|assumed?|say|said|claim(?:ed)?|expect(?:ed)?)
+      | (?:it|he|she|they|this|that)\s(?:is|was|are|were)\s(?:often|commonly|widely|usually|popularly)\s
+        (?:thought|believed|assumed|said|claimed)
+    )\b
+    [^.!?;]{1,200}?
+    (?: ,?\s(?:but|however|yet)\b[\s,]
+      | [.;]\s(?:but|however|actually|in\sfact|in\sreality)\b[\s,]{1,2} )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What others believe, with the word that contradicts it: "many think that it is Oslo, but"."""
 _ANYONE_BUT = re.compile(r"\b(?P<all>(?:any|every)(?:one|body|thing|where)|all)\s(?:but|except)\b", re.IGNORECASE)
 _WORD_START = re.compile(r"\b(?=\w)(.)")
 _MASK = "\x00"
 """Hides a word from the patterns of denial."""
 
 _CLAUSE_EDGE = re.compile(
-    r"""
-    (?<=[.!?])\s+ | \n+ | \s?[;:]\s | \s-\s
+    rf"""
+    {SENTENCE_EDGE} | \n+ | \s?[;:]\s | \s-\s
     | ,?\s\b(?:but|however|although|though|while|whereas|because|since|yet)\b
     | ,\s(?=(?:and|so|it|he|she|they|who|which|that|this|there|his|her|its)\b)
     """,
@@ -87,9 +112,11 @@ def without_denied(text: str) -> str:
     ''
     """
     # "everyone but Ann" denies Ann alone
-    plain = _ANYONE_BUT.sub("except", text.replace("’", "'"))
+    written = text.replace("’", "'")
+    last_word = _after_correction(written)
+    plain = _ANYONE_BUT.sub("except", last_word)
     # Returned as it came: callers compare both to see whether anything is denied
-    if not _DENIES_REST.search(plain) and not _DENIES_CLAUSE.search(plain):
+    if last_word == written and not _DENIES_REST.search(plain) and not _DENIES_CLAUSE.search(plain):
         return text
 
     # Phrases with "not" that deny nothing must be out of the way first
@@ -102,6 +129,15 @@ def without_denied(text: str) -> str:
         if re.search(r"\w", affirmed):
             affirmations.append(affirmed.strip(" ,"))
     return " ; ".join(affirmations).replace(_MASK, "")
+
+
+def _after_correction(text: str) -> str:
+    """The text behind its last correction and without what others believe."""
+    for correction in reversed(list(_CORRECTION.finditer(text))):
+        if correction.start() > 0:
+            text = text[correction.end() :]
+            break
+    return _MISBELIEF.sub("", text)
 
 
 def _mask(match: re.Match[str]) -> str:

@@ -8,3 +8,7 @@ def any_of(listing: str) -> str:
     '(?:drop(?:s|ped)?|fell|in\\sthe\\sred)'
     """
     return f"(?:{'|'.join(listing.split())})"
+
+
+SENTENCE_EDGE = r"(?<=[.!?])(?<!\b(?-i:[A-Z])\.)(?<!\b(?i:jr|sr|dr|mr|ms|st|mt|vs)\.)(?<!\b(?i:mrs)\.)\s+"
+"""Between two sentences; not after the initial of "John F. Clauser", nor after "Jr."."""

@@ -7,7 +7,7 @@ from crag.evaluation.judge.reading.patterns import any_of
 
 _CERTAINLY = any_of(r"(?:most\s|quite\s)?(?:certainly|definitely|absolutely) of\scourse surely")
 _NO = any_of(
-    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) "
+    r"nope no nah incorrect false wrong negative never none(?=\W{0,3}$) not(?=\W{0,3}$) "
     r"not\s(?:at\sall|yet|really|true|correct|so|quite|any\s?more) "
     r"(?:probably|apparently|clearly|obviously|i'm\safraid|sadly)\snot i\s(?:do\snot|don't)\s(?:think|believe)\sso "
     r"i\s(?:think|believe|fear)\snot i\sdoubt\sit by\sno\smeans in\sno\sway far\sfrom\sit on\sthe\scontrary hardly"
@@ -73,10 +73,21 @@ _SHORT_REPLY = re.compile(
 )
 """A whole sentence of a subject and an auxiliary verb: "She did not."; "it's not" is read below."""
 _SHORT_IS_NOT = re.compile(r"\W{0,9}(?:(?:it|he|she|that|there)'s|(?:they|we|you)'re|i'm)\snot\s{0,9}[.!]{0,3}\s{0,9}$")
+_ONE_OF_THEM = re.compile(
+    rf"""
+    \W{{0,9}} (?:only\s|just\s)? 1 (?:\sof\s\w{{1,20}}(?:\s\w{{1,20}})?)?
+    \s{_AUXILIARY} \s{{0,9}}[.!]{{0,3}}\s{{0,9}}$
+    """,
+    re.VERBOSE,
+)
+"""A reply that says no to "are both?" and yes to "is any?"."""
+_ALL = re.compile(r"\b(?:both|all|every|each)\b")
+_ANY = re.compile(r"\b(?:any|either|one)\b")
 _USED_TO = re.compile(r"\W{0,9}(?:he|she|it|they|we|i)\sused\sto(?:\s\w{1,20})?\s{0,9}[.!]{0,3}\s{0,9}$")
 """A reply to "does she still?" that means no."""
 _WORD = re.compile(r"[a-z]+")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "i", "we", "you", "that", "this", "there", "those", "these"})
+_NOBODY = frozenset({"none", "nobody", "neither", "nothing"})
 _ABOUT_PRONOUN = re.compile(rf"{_AUXILIARY}(?:n't)?\s(?:{'|'.join(sorted(_PRONOUNS))})\b")
 """A question about somebody whom it does not name."""
 _FIRST_SENTENCE = re.compile(r"[^.!?\n;,]{1,200}")
@@ -146,6 +157,9 @@ def _read_short_reply(text: str, question: str) -> bool | None:
         return None
     if _SHORT_IS_NOT.match(first[0]) or (_USED_TO.match(first[0]) and "still" in _WORD.findall(question)):
         return False
+    asks_all = _ALL.search(question) is not None
+    if _ONE_OF_THEM.match(first[0]) and (asks_all or _ANY.search(question)):
+        return not asks_all
     match = _SHORT_REPLY.match(first[0])
     if match is None:
         return None
@@ -153,7 +167,8 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     # "She never did": the pattern may take the adverb for a part of the subject
     subject = set(_WORD.findall(match["subject"])) - {"never", "indeed"}
     question_words = set(_WORD.findall(question))
-    if not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question):
+    is_other = not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question)
+    if is_other or subject & _NOBODY:
         return False  # "Bo did" to "did Ann win?"
 
     # The adverb stands before or after the auxiliary verb

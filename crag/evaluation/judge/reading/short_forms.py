@@ -112,14 +112,18 @@ _ABBREVIATIONS = (
     (re.compile(r"\bvs\b\.?"), "versus"),
     (re.compile(r"\bsci-?fi\b"), "science fiction"),
     (re.compile(r"\brom-?com\b"), "romantic comedy"),
-    (re.compile(r"\brn'?b\b"), "r&b"),
+    (re.compile(r"\brn'?b\b|\brhythm\s(?:and|&)\sblues\b"), "r&b"),
+    # Too short for a typo, and another letter
+    (re.compile(r"\bgrey\b"), "gray"),
+    (re.compile(r"\A\s{0,9}america[\s.]{0,9}\Z"), "united states"),
+    (re.compile(r"\A\s{0,9}nil[\s.]{0,9}\Z"), "0"),
     # Streets at the end of a part: "main st." but not "st. mary"
     (re.compile(r"(?<=[a-z]\s)st\b\.?(?=\s{0,9}(?:,|$))"), "street"),
     (re.compile(r"(?<=[a-z0-9]\s)ave\b\.?(?=\s{0,9}(?:,|$))"), "avenue"),
     (re.compile(r"(?<=[a-z]\s)blvd\b\.?"), "boulevard"),
     (re.compile(r"(?<=[a-z]\s)rd\b\.?(?=\s{0,9}(?:,|$))"), "road"),
-    (re.compile(r"(?<=[a-z][\s,])jr\b\.?"), "junior"),
-    (re.compile(r"(?<=[a-z][\s,])sr\b\.?"), "senior"),
+    (re.compile(r"(?:(?<=[a-z][\s,])|(?<=[a-z],\s))jr\b\.?"), "junior"),
+    (re.compile(r"(?:(?<=[a-z][\s,])|(?<=[a-z],\s))sr\b\.?"), "senior"),
     (re.compile(r"\bww\s?(?=(?:i{1,2}|[12])\b)"), "world war "),
 )
 
