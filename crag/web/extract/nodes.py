@@ -337,10 +337,16 @@ def _finish_by_style(element: Element, counters: Counters, depth: int, *, is_see
     style = element.style
     if style.after is not None and is_seen:
         _add_generated(element, style.after, counters, depth)
-    if style.boxes and style.boxes_are_reversed:
-        element.children.reverse()
+    if style.boxes:
+        element.children.sort(key=_order_of)
+        if style.boxes_are_reversed:
+            element.children.reverse()
     if style.table_part == "table":
         _name_table_parts(element)
+
+
+def _order_of(box: Element | str) -> int:
+    return 0 if isinstance(box, str) else box.style.order
 
 
 def _keep_formula(box: Element) -> None:

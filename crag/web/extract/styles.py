@@ -53,6 +53,7 @@ class Style:
         script: How high it stands.
         table_part: The name of the element of a table that it is shown as, or "".
         boxes: How elements inside it stand, if they are boxes; `boxes_are_reversed`: the last one comes first.
+        order: Its own place among boxes: lower ones come first.
         keeps_lines: Whether line ends of its text are seen; None if it does not say.
         is_reversed: Its text is written from right to left, letter by letter.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
@@ -68,6 +69,7 @@ class Style:
     table_part: str = ""
     boxes: Boxes = ""
     boxes_are_reversed: bool = False
+    order: int = 0
     keeps_lines: bool | None = None
     is_reversed: bool = False
     list_style: str = ""
@@ -143,6 +145,8 @@ class PageStyles:
             key = (parent, name, boxes, get("class"), get("id"), get("style"), get("hidden", _MISSING))
             if name == "bdo":
                 key += (get("dir"),)
+            for tested in self._sheets.tested_attributes:
+                key += (get(tested, _MISSING),)
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
@@ -161,8 +165,7 @@ class PageStyles:
 
     def _read_style(self, own: str, rules: Iterable[Rule], inline: str, boxes: Boxes) -> Style:
         ranked = sorted(rules, key=attrgetter("rank"))
-        of_element = [rule.block for rule in ranked if not rule.pseudo_element]
-        declarations = self._cascade(parse_block(own), of_element, parse_block(inline))
+        declarations = self._declarations(own, ranked, inline)
         generated = {}
         for pseudo_element in ("before", "after"):
             blocks = [rule.block for rule in ranked if rule.pseudo_element == pseudo_element]
@@ -177,12 +180,29 @@ class PageStyles:
             table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
             boxes=_read_boxes(declarations),
             boxes_are_reversed=_read_direction(declarations).endswith("-reverse"),
+            order=_read_order(declarations),
             keeps_lines=_read_keeps_lines(declarations),
             is_reversed=_is_reversed(declarations),
             list_style=_read_list_style(declarations),
             changes=read_changes(declarations),
             **generated,
         )
+
+    def _declarations(self, own: str, ranked: Iterable[Rule], inline: str) -> Declarations:
+        """The declarations for an element.
+
+        What is hidden, and shown only in some places or after a click, such as the panels of tabs, is taken as shown:
+        ``.panel {display: none} .panel:first-child {display: block}``.
+        """
+        rules = [rule for rule in ranked if not rule.pseudo_element]
+        of_name, of_element = parse_block(own), parse_block(inline)
+        certain = [rule.block for rule in rules if not rule.is_guess]
+        declarations = self._cascade(of_name, certain, of_element)
+        if len(certain) < len(rules) and _hides_something(declarations):
+            with_guesses = self._cascade(of_name, [rule.block for rule in rules], of_element)
+            if not _hides_something(with_guesses):
+                return with_guesses
+        return declarations
 
     def _cascade(self, own: Block, sheet: Sequence[Block], inline: Block) -> Declarations:
         """The declarations that count (CSS 2.2, 6.4.1).
@@ -221,12 +241,17 @@ def _read_own(name: str, attributes: Attributes) -> str:
     return own
 
 
+def _hides_something(declarations: Declarations) -> bool:
+    return hides(declarations) or any(find_unseen(declarations).values())
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 _NOTHING = Block({}, {})
 _OWN_LINES = re.compile(r"block|flex|grid|list-item|table|flow-root")
 _WRAPS = re.compile(r"(?:nowrap|wrap-reverse|wrap)\Z")
 _HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|(grid))")
+_ORDER = re.compile(r"[-+]?\d{1,5}", re.ASCII)
 _KEEPS_LINES = re.compile(r"pre|break-spaces")
 TABLE_PARTS = {
     "table": "table",
@@ -276,6 +301,11 @@ def _read_direction(declarations: Declarations) -> str:
     """The direction of boxes, such as ``row-reverse``; "" if none is set."""
     written = declarations.get("flex-direction") or declarations.get("flex-flow", "")
     return _WRAPS.sub("", written)  # no blank is between the two
+
+
+def _read_order(declarations: Declarations) -> int:
+    written = declarations.get("order", "")
+    return int(written) if _ORDER.fullmatch(written) else 0
 
 
 def _read_keeps_lines(declarations: Declarations) -> bool | None:
