@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from crag.web.extract.generated import Counters, write_content
 from crag.web.extract.sheets import Place
-from crag.web.extract.styles import PLAIN, Generated, PageStyles
+from crag.web.extract.styles import FOR_SCREEN_READERS, PLAIN, Generated, PageStyles
 
 DROPPED_ELEMENTS = frozenset(
     [
@@ -71,6 +71,8 @@ _RATING = re.compile(
 )
 """The words for a picture of a rating: ``3.5/5 stars``."""
 
+_BETWEEN_ITEMS = frozenset("·•|/,;›»")
+"""What sheets write beside the items of a list, which are apart anyway."""
 _NOTHING: frozenset[str] = frozenset()
 
 MAX_TREE_DEPTH = 120
@@ -199,12 +201,42 @@ def build_tree(
             unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
+            _keep_words(parent, seen, lambda: _words_in(child, read, children_of))
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, unseen_by, children_of(child)))
         else:
             _add_element(parent, seen, counters, len(open_elements), is_seen=not unseen_by)
             open_elements.append((seen, place, unseen_by, children_of(child)))
     return top
+
+
+def _keep_words(parent: Element, unseen: Element, read_words: Callable[[], str]) -> None:
+    """Keep the words for a drawing, and those for screen readers alone: they may say what a cell shows as a tick."""
+    is_drawing = unseen.name == "svg"
+    if not is_drawing and not FOR_SCREEN_READERS.search(unseen.get("class")):
+        return
+    words = unseen.get("aria-label") or read_words()
+    if words:
+        sizes = {side: unseen.get(side) for side in ("width", "height")}
+        parent.children.append(Element("svg" if is_drawing else "span", {"aria-label": words, **sizes}))
+        parent.holds_picture = parent.holds_picture or is_drawing
+
+
+def _words_in(
+    node: ParsedNode,
+    read: Callable[[ParsedNode], Element | str | None],
+    children_of: Callable[[ParsedNode], Iterator[ParsedNode]],
+) -> str:
+    """The text of a node; of a drawing that of its title. It goes two elements deep."""
+    texts: list[str] = []
+    element = read(node)
+    for child in children_of(node):
+        inner = read(child)
+        if isinstance(inner, str):
+            texts.append(inner)
+        elif inner is not None and (inner.name == "title" or getattr(element, "name", "") != "svg"):
+            texts += [text for text in map(read, children_of(child)) if isinstance(text, str)]
+    return " ".join("".join(texts).split())
 
 
 def _place_of(
@@ -290,7 +322,7 @@ def _add_generated(parent: Element, generated: Generated, counters: Counters, de
         return
     counters.change(generated.style.changes, depth + 1)
     text = write_content(generated.pieces, parent.attributes, counters)
-    if not text.strip():
+    if not text.strip() or (parent.name == "li" and text.strip() in _BETWEEN_ITEMS):
         return
     element = Element("span")
     element.style = generated.style

@@ -90,15 +90,15 @@ PLAIN = Style()
 _MISSING = "\x00"
 """The value of an attribute that is not there; no page has this character."""
 
-_UNSEEN_CLASS = re.compile(
+FOR_SCREEN_READERS = re.compile(
     r"(?<![\w-])(?:sr[-_]?only|(?:a-)?off-?screen|element-invisible|screen[-_]?reader[-_]?(?:text|only))(?![\w-])"
-    # what MediaWiki sorts a table by, before what is shown
-    r"|(?<![\w-])sort-?key(?![\w-])"
     # also is-visually-hidden, ArticleVisuallyHidden and the like
     r"|(?<!not-)(?:visually[-_]?hidden)(?![\w-])",
     re.IGNORECASE,
 )
-"""Classes made for screen readers and for programs."""
+"""Classes of texts that only screen readers read."""
+_SORT_KEY = re.compile(r"(?<![\w-])sort-?key(?![\w-])", re.IGNORECASE)
+"""The class of what MediaWiki sorts a table by, before what is shown."""
 _OF_NAME = {
     "sup": "vertical-align: super; font-size: smaller",
     "sub": "vertical-align: sub; font-size: smaller",
@@ -233,7 +233,8 @@ def _read_own(name: str, attributes: Attributes) -> str:
     own = _OF_NAME.get(name, "")
     if name == "bdo" and (attributes.get("dir") or "").lower() == "rtl":
         own += "; unicode-bidi: bidi-override; direction: rtl"
-    if _UNSEEN_CLASS.search(attributes.get("class") or ""):
+    classes = attributes.get("class") or ""
+    if FOR_SCREEN_READERS.search(classes) or _SORT_KEY.search(classes):
         own += "; clip: rect(0,0,0,0)"
     # Browsers unfold what is hidden "until-found" where it is looked for.
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":

@@ -453,5 +453,6 @@ _INLINE = {
     "ruby": _Writer._write_ruby,
     "math": _Writer._write_formula,
     "img": _Writer._write_picture,
+    "svg": _Writer._write_picture,
 }
 """How elements inside a line are written that are more than their text."""

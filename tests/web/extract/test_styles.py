@@ -86,6 +86,7 @@ def read(sheet: str, body: str, method: str) -> str:
         ("a::after{content:' (' attr(HREF) ')'}", "<a href=x.org>Site</a>", "Site (x.org)"),
         (".n::after{content:attr(data-n px)}", "<b class=n data-n=5>7</b>", "7"),
         (".q::before{content:open-quote} .q::after{content:close-quote}", "say <b class=q>no</b>", "say “no”"),
+        ("li::after{content:' ·'}", "<ul><li>7<li>8</ul>", "7\n8"),
         # counters
         (f"body{{counter-reset:s}} {COUNTED}", "<h2>Vann</h2><p>a<h2>Femund</h2>", "1. Vann\na\n2. Femund"),
         (f"body{{counter-reset:s 4}} {COUNTED}", "<h2 hidden>Old</h2><h2>Vann</h2>", "5. Vann"),

@@ -205,6 +205,15 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="pictures in a table without headers",
         ),
         pytest.param(
+            "<tr><th><b class=sr-only>Plan</b><th>Wifi<th>Gym<th>Change"
+            "<tr><td>A<td><svg aria-label=Yes></svg><td><i class='fa fa-check' title=Yes></i>"
+            "<td><svg width=9 aria-label=Up></svg>5<svg></svg>"
+            "<tr><td>B<td><svg><title>No</title><g></g></svg><td><svg></svg><b class=visually-hidden>Not <i>yet</i></b>"
+            "<td><a title=None><img alt=None></a>",
+            ["Plan: A | Wifi: Yes | Gym: Yes | Change: (Up)5", "Plan: B | Wifi: No | Gym: Not yet | Change: None"],
+            id="drawings, signs of fonts and words for screen readers in the place of words",
+        ),
+        pytest.param(
             "<tr><th colspan=2><img alt='A boat'><tr><th>Length<td>9 m",
             ["Length: 9 m"],
             id="a picture alone in its row",
