@@ -199,6 +199,15 @@ def test_raised_and_lowered_characters() -> None:
     assert read(build_pdf(text)) == [["Sandby has 31,407 2 people, 10^5 trees, a 4th mill and CO2."]]
 
 
+@pytest.mark.parametrize(("white", "word"), [(-0.5, "Cake"), (0, "Cake"), (1, "Cake"), (4, "Cak e")])
+def test_a_word_whose_last_letter_is_placed_by_itself_is_one(white: float, word: str) -> None:
+    def row(y: int, last: str) -> str:
+        placed = f"(Cak) Tj {28.45 + white} 0 Td ({last}) Tj ET"
+        return f"BT /F1 16 Tf 1 0 0 -1 8 {y} Tm {placed} BT /F1 16 Tf 1 0 0 -1 700 {y} Tm (4.20) Tj ET "
+
+    assert read(build_pdf(f"q .75 0 0 -.75 0 792 cm {row(141, 'e')}{row(176, 'e')} Q")) == [[f"{word} | 4.20"] * 2]
+
+
 def test_ligatures_are_letters() -> None:
     to_unicode = (
         "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange "
