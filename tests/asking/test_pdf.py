@@ -268,6 +268,18 @@ def test_lines_that_differ_in_more_than_the_page_number_are_no_running_heads() -
     assert [len(" ".join(page).split()) for page in read(build_pdf(*pages))] == [9, 9]
 
 
+def test_headings_in_large_print_that_count_with_the_pages_stay() -> None:
+    pages = [
+        text_at(60, 740, f"Day {day}", size=18) + text_at(60, 700, f"We sailed to {town}.") + text_at(300, 30, f"{day}")
+        for day, town in enumerate(["Moss", "Oslo", "Bergen"], start=1)
+    ]
+    assert read(build_pdf(*pages)) == [
+        ["Day 1", "We sailed to Moss."],
+        ["Day 2", "We sailed to Oslo."],
+        ["Day 3", "We sailed to Bergen."],
+    ]
+
+
 def test_the_title_is_the_authors() -> None:
     assert read_pdf(build_pdf(SHOWN_TEXT, info="/Title (The Ferry)")).title == "The Ferry"
     assert not read_pdf(build_pdf(SHOWN_TEXT, info="/Title (Microsoft Word - ferry.docx)")).title

@@ -201,7 +201,8 @@ def build_tree(
             unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
-            _keep_words(parent, seen, lambda: _words_in(child, read, children_of))
+            if seen.name == "svg" or FOR_SCREEN_READERS.search(seen.get("class")):
+                _add_words_for(parent, seen, _words_in(child, read, children_of))
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, unseen_by, children_of(child)))
         else:
@@ -210,16 +211,13 @@ def build_tree(
     return top
 
 
-def _keep_words(parent: Element, unseen: Element, read_words: Callable[[], str]) -> None:
+def _add_words_for(parent: Element, unseen: Element, words: str) -> None:
     """Keep the words for a drawing, and those for screen readers alone: they may say what a cell shows as a tick."""
-    is_drawing = unseen.name == "svg"
-    if not is_drawing and not FOR_SCREEN_READERS.search(unseen.get("class")):
-        return
-    words = unseen.get("aria-label") or read_words()
+    words = unseen.get("aria-label") or words
     if words:
-        sizes = {side: unseen.get(side) for side in ("width", "height")}
-        parent.children.append(Element("svg" if is_drawing else "span", {"aria-label": words, **sizes}))
-        parent.holds_picture = parent.holds_picture or is_drawing
+        sizes: dict[str, str | None] = {side: unseen.get(side) for side in ("width", "height")}
+        parent.children.append(Element("svg" if unseen.name == "svg" else "span", {"aria-label": words, **sizes}))
+        parent.holds_picture = parent.holds_picture or unseen.name == "svg"
 
 
 def _words_in(
@@ -227,14 +225,14 @@ def _words_in(
     read: Callable[[ParsedNode], Element | str | None],
     children_of: Callable[[ParsedNode], Iterator[ParsedNode]],
 ) -> str:
-    """The text of a node; of a drawing that of its title. It goes two elements deep."""
+    """The text of an element and of those directly in it; of a drawing that of its title."""
     texts: list[str] = []
-    element = read(node)
+    is_drawing = getattr(read(node), "name", "") == "svg"
     for child in children_of(node):
         inner = read(child)
         if isinstance(inner, str):
             texts.append(inner)
-        elif inner is not None and (inner.name == "title" or getattr(element, "name", "") != "svg"):
+        elif inner is not None and (inner.name == "title" or not is_drawing):
             texts += [text for text in map(read, children_of(child)) if isinstance(text, str)]
     return " ".join("".join(texts).split())
 

@@ -270,7 +270,8 @@ def small_pictures(cell: Element) -> dict[Element, str]:
     text = ""
     for picture in cell.descendants():
         words = _words_for(picture)
-        if picture.name not in _PICTURES or picture.letters > 0 or not _is_small(picture) or not _SHORT_WORDS.fullmatch(words):
+        is_sign = picture.name in _PICTURES and picture.letters == 0 and _is_small(picture)
+        if not is_sign or not _SHORT_WORDS.fullmatch(words):
             continue
         text = text or " ".join(cell.texts()).lower()
         if words.lower() not in text and not _SAYS_NOTHING.search(words):
