@@ -185,7 +185,7 @@ def _touch(text_page: pypdfium2.PdfTextPage, before: int, index: int) -> bool:
         return False
     _, bottom, right, top = text_page.get_charbox(before, loose=True)
     left, *_ = text_page.get_charbox(index, loose=True)
-    return abs(left - right) < _TOUCHING * (top - bottom)
+    return bool(abs(left - right) < _TOUCHING * (top - bottom))
 
 
 def _continues_word(before: _Character, character: _Character, font: _Font, frame: _Frame) -> bool:

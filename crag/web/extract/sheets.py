@@ -67,6 +67,8 @@ _NO_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
 _COUNTER = re.compile(r"\bcounters?\(")
 _COUNTER_CHANGE = re.compile(r";\s*+counter-(?:reset|increment)\s*:")
 """Read only on pages that write a counter."""
+_WEIGHT = re.compile(r";\s*+font-weight\s*:")
+"""Read on pages with tables none of which has header cells: bold type may tell them."""
 _LIST_STYLE = re.compile(r";\s*+list-style(?:-type)?\s*:")
 """Read on pages with ordered lists only: most sheets take the signs from every menu."""
 
@@ -252,6 +254,8 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
     patterns = [_READ_DECLARATION]
     if "<ol" in html or "<OL" in html:
         patterns.append(_LIST_STYLE)
+    if "<table" in html and "<th" not in html:
+        patterns.append(_WEIGHT)
     if _COUNTER.search(text):
         patterns.append(_COUNTER_CHANGE)
     if _NO_SIZE.search(text):

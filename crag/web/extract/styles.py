@@ -56,6 +56,7 @@ class Style:
         order: Its own place among boxes: lower ones come first.
         keeps_lines: Whether line ends of its text are seen; None if it does not say.
         is_reversed: Its text is written from right to left, letter by letter.
+        is_bold: Whether its letters are in bold type; None if it does not say.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
         before, after: What the sheet writes before and after its text; None if it does not say.
         changes: What it does to counters.
@@ -72,6 +73,7 @@ class Style:
     order: int = 0
     keeps_lines: bool | None = None
     is_reversed: bool = False
+    is_bold: bool | None = None
     list_style: str = ""
     before: "Generated | None" = None
     after: "Generated | None" = None
@@ -183,6 +185,7 @@ class PageStyles:
             order=_read_order(declarations),
             keeps_lines=_read_keeps_lines(declarations),
             is_reversed=_is_reversed(declarations),
+            is_bold=_read_bold(declarations),
             list_style=_read_list_style(declarations),
             changes=read_changes(declarations),
             **generated,
@@ -264,6 +267,7 @@ TABLE_PARTS = {
     "table-cell": "td",
     "table-caption": "caption",
 }
+_BOLD = re.compile(r"bold|bolder|[6-9]\d\d")
 _LIST_STYLE = re.compile(r"none|disc|circle|square|decimal(?:-leading-zero)?|(?:lower|upper)-(?:alpha|latin|roman)")
 _LENGTH = re.compile(r"([-+]?(?:\d{1,6}(?:\.\d{1,6})?|\.\d{1,6}))(r?em|ex|%|px|pt)")
 _PER_EM = {"em": 1.0, "rem": 1.0, "ex": 2.0, "%": 100.0, "px": 16.0, "pt": 12.0}
@@ -317,6 +321,11 @@ def _read_keeps_lines(declarations: Declarations) -> bool | None:
 def _is_reversed(declarations: Declarations) -> bool:
     is_override = declarations.get("unicode-bidi") in ("bidi-override", "isolate-override")
     return is_override and declarations.get("direction") == "rtl"
+
+
+def _read_bold(declarations: Declarations) -> bool | None:
+    weight = declarations.get("font-weight", "inherit")
+    return None if weight in ("inherit", "unset") else _BOLD.fullmatch(weight) is not None
 
 
 def _read_list_style(declarations: Declarations) -> str:

@@ -214,16 +214,21 @@ def find_bold_headers(rows: Sequence[GridRow]) -> None:
         cell.is_header = not cell.text.endswith(":")
 
 
-def _is_bold(element: Element) -> bool:
-    """Whether all text of an element is in bold type, and there is some."""
+def _is_bold(element: Element, *, is_inside: bool = False) -> bool:
+    """Whether all text of an element is in bold type, and there is some. `is_inside`: it is inside of bold type."""
+    is_bold = is_inside or element.name in _BOLD
+    if element.style.is_bold is not None:
+        is_bold = element.style.is_bold
     has_text = False
     for child in element.children:
         if isinstance(child, Element):
-            if child.letters > 0 and child.name not in _BOLD and not _is_bold(child):
+            if child.letters > 0 and not _is_bold(child, is_inside=is_bold):
                 return False
             has_text = has_text or child.letters > 0
         elif child.strip(f"{GAP} \n\t\xa0"):
-            return False
+            if not is_bold:
+                return False
+            has_text = True
     return has_text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from crag.text.formulas import formula_text
 from crag.web.extract.list_numbers import item_numbers
+from crag.web.extract.neighbours import stand_apart
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
@@ -61,6 +62,7 @@ _BAR_WITHIN = 4
 
 _CENTS = re.compile(r"(?<![a-z])(?:cents?|decimals?|fraction)(?![a-z])", re.IGNORECASE)
 """Class of the smaller digits of a price, before which a page writes no point."""
+_PART_OF_NUMBER = re.compile(rf"{_CENTS.pattern}|{_NUMERATOR.pattern}|{_DENOMINATOR.pattern}", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"(?<![\d.,])(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)\Z")
 _WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3})+)\Z")
 
@@ -192,8 +194,18 @@ class _Writer:
 
     def write_children(self, parent: Element) -> None:
         """Write the texts and elements inside an element."""
+        before: Element | str = ""
         for child in parent.children:
+            if isinstance(child, Element) and isinstance(before, Element) and self._characters is _INPUT_CHARACTERS:
+                self._write_margin(before, child)
             self._write_child(child)
+            before = child
+
+    def _write_margin(self, before: Element, element: Element) -> None:
+        """Write the blank that a sheet puts between two elements, but not inside of a price or a fraction."""
+        is_plain = before.style.flow is Flow.BY_NAME is element.style.flow
+        if is_plain and stand_apart(before, element) and not _PART_OF_NUMBER.search(element.get("class")):
+            self.pieces.append(_JOINT + _JOINT)
 
     def _write_child(self, child: Element | str) -> None:
         if isinstance(child, Element):

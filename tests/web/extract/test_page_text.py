@@ -164,6 +164,13 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
         ("<p>Sixth <nobr>AP fund</nobr></p>", ["Sixth AP fund"]),
         ("<button>Map</button><button>Tolls</button><label>Day</label><input>", ["Map Tolls Day"]),
         ("<x-name>Ida</x-name><x-age>41</x-age>, <a href=x>Ole</a><a href=y>Una</a>.", ["Ida 41, Ole Una."]),
+        # what a sheet that is not read shows apart
+        ("<p><b class=a>Ajax</b><b class=b>3</b><b class=a>Brann (NOR)</b><b class=b>1</b>", ["Ajax 3 Brann (NOR) 1"]),
+        ("<p><i class=a><b>Born</b></i><i class=b>Oslo</i><i class=c>5</i><i class=d>1</i>", ["Born Oslo 5 1"]),
+        ("<p>By <a href=x>Ida Lund</a><time>5 May</time>", ["By Ida Lund 5 May"]),
+        ("<p><b class=a>1</b><b class=a>2</b><b class=b>km</b> un<i class=c>Mill</i>ed", ["12km unMilled"]),
+        ("<p><b class=whole>19</b><b class=cents>99</b> <b>Ajax</b><b>3</b>", ["19.99 Ajax3"]),
+        ("<pre><b class=a>read</b><b class=b>Line</b>", ["readLine"]),
         ("<p>sus<wbr>pen&shy;sion<br>bridge</p>", ["suspension", "bridge"]),
         ("<p>They call it <q>the comb</q>.</p>", ["They call it “the comb”."]),
         ("<p>He wrote <q>she said <q>no</q> twice</q>.</p>", ["He wrote “she said ‘no’ twice”."]),

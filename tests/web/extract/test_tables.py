@@ -152,6 +152,17 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             id="headers in bold type",
         ),
         pytest.param(
+            "<tr><td style='font-weight:bold'>Year<td><p><b style='font-weight:inherit'>Club</b></p>"
+            "<tr style='font-weight:bold'><td style='font-weight:400'>2001<td><b style='font-weight:normal'>Ajax</b>",
+            ["Year: 2001 | Club: Ajax"],
+            id="headers in bold type by style",
+        ),
+        pytest.param(
+            "<style>.h{font-weight:700}</style><tr><td class=h>Year<td class=h>Club<tr><td>2001<td>Ajax",
+            ["Year: 2001 | Club: Ajax"],
+            id="headers in bold type by a sheet",
+        ),
+        pytest.param(
             "<tr><td><b>1</b><td><b>Ajax</b><td><b>40</b><tr><td>2<td>Brann<td>39",
             ["1 | Ajax | 40", "2 | Brann | 39"],
             id="the first of a ranking in bold type",
