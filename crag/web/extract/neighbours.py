@@ -30,7 +30,7 @@ def stand_apart(before: Element, element: Element) -> bool:
     end = _last_text(before)
     beginning = _first_text(element)
     if _BEGINS_NUMBER.match(beginning):
-        is_of_other_kind = classes_before != "" and classes != "" and classes_before != classes
+        is_of_other_kind = classes_before != "" and classes not in ("", classes_before)
         if _ENDS_NUMBER.search(end):
             return is_of_other_kind and _NUMBER.fullmatch(beginning) is not None and _NUMBER.fullmatch(end) is not None
         return _ENDS_LONG_WORD.search(end) is not None

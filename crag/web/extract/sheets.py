@@ -251,18 +251,7 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
             sheets.append(content)
     text = open_at_rules(_COMMENT.sub("", "\n".join(sheets)))
 
-    patterns = [_READ_DECLARATION]
-    if "<ol" in html or "<OL" in html:
-        patterns.append(_LIST_STYLE)
-    if "<table" in html and "<th" not in html:
-        patterns.append(_WEIGHT)
-    if _COUNTER.search(text):
-        patterns.append(_COUNTER_CHANGE)
-    if _NO_SIZE.search(text):
-        patterns.append(_SIZE)
-    if _NO_COLOUR.search(text):
-        patterns.append(_COLOUR)
-
+    patterns = _patterns_for(html, text)
     count = 0
     for selectors, declarations in read_rules(text):
         if not _is_read(declarations, patterns):
@@ -273,6 +262,22 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
             if count < MAX_RULES:
                 count += 1
                 yield WrittenRule(selector, declarations, count)
+
+
+def _patterns_for(html: str, sheet: str) -> list[re.Pattern[str]]:
+    """The patterns of the declarations that count on a page: some do only where there is what they are about."""
+    patterns = [_READ_DECLARATION]
+    if "<ol" in html or "<OL" in html:
+        patterns.append(_LIST_STYLE)
+    if "<table" in html and "<th" not in html:
+        patterns.append(_WEIGHT)
+    if _COUNTER.search(sheet):
+        patterns.append(_COUNTER_CHANGE)
+    if _NO_SIZE.search(sheet):
+        patterns.append(_SIZE)
+    if _NO_COLOUR.search(sheet):
+        patterns.append(_COLOUR)
+    return patterns
 
 
 def _is_read(declarations: str, patterns: Iterable[re.Pattern[str]]) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from crag.text.formulas import formula_text
+from crag.web.extract.cell_lines import set_lines_apart
 from crag.web.extract.list_numbers import item_numbers
 from crag.web.extract.neighbours import stand_apart
 from crag.web.extract.nodes import GAP, Element
@@ -429,7 +430,8 @@ class _Writer:
         for row in rows:
             starting_cells = [cell for cell in row.distinct_cells() if cell.row == row.index]
             for cell in starting_cells:
-                cell.text = "" if cell.element.holds_table else self._read_cell(cell)
+                is_header = cell.is_header or row.is_head
+                cell.text = "" if cell.element.holds_table else self._read_cell(cell, is_header=is_header)
             row.is_layout = any(
                 cell.element.holds_table or len(cell.text) > _MAX_CELL_CHARACTERS for cell in starting_cells
             )
@@ -437,14 +439,17 @@ class _Writer:
                 for cell in starting_cells:
                     cell.text = ""
 
-    def _read_cell(self, cell: GridCell) -> str:
+    def _read_cell(self, cell: GridCell, *, is_header: bool) -> str:
         """The text of a cell on one line; items of a list are set apart by commas."""
         if cell.element.is_boilerplate and not self._with_boilerplate:
             return ""
         writer = _Writer(self._labelled_tables, self._with_boilerplate, in_cell=True)
         writer._pictures = small_pictures(cell.element)
         writer.write_children(cell.element)
-        parts = [" ".join(part.split()) for part in _finish(writer.pieces).split(_ITEM)]
+        written = "".join(writer.pieces)
+        if not is_header:
+            written = set_lines_apart(written, item=_ITEM, link=_LINK_EDGE)
+        parts = [" ".join(part.split()) for part in _finish(written).split(_ITEM)]
 
         text = ""
         for part in filter(None, parts):

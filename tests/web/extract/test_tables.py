@@ -115,6 +115,20 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             ["Cast: Ann Berg, Bo Ek", "Year: 1999"],
             id="a list in a cell",
         ),
+        pytest.param(
+            "<tr><th>Cast<td><a href=a>Ann Berg</a><br>\n<a href=b>Bo Ek</a><br>(voice)<tr><th>Born<td>1931<br>Oslo"
+            "<tr><th>Crew<td><p>Cy Lund <a href='#n'>[1]</a></p><p>Di Moe</p><p>(2001–2005)</p><p>Eli Vik, Jr.</p>"
+            "<tr><th>Sum<td><img alt=Fiji width=9> Jo<br><img alt=Peru width=9> Mo<br><img alt=Oman width=9> Al"
+            "<tr><th>Gross<br>Net<br>Tax<td>It was 5 m.<br>It is 6 m.<br>Nobody knows why<br>it grew",
+            [
+                "Cast: Ann Berg, Bo Ek (voice)",
+                "Born: 1931 Oslo",
+                "Crew: Cy Lund [1], Di Moe (2001–2005), Eli Vik, Jr.",
+                "Sum: (Fiji) Jo, (Peru) Mo, (Oman) Al",
+                "Gross Net Tax: It was 5 m. It is 6 m. Nobody knows why it grew",
+            ],
+            id="lines of a cell that are the items of a list",
+        ),
         pytest.param("<tr><th>One<th>Two<tr><th>Three<th>Four", ["One | Two", "Three | Four"], id="only headers"),
         pytest.param(
             f"<tr><td>{INNER}<td>Beside the box<tr><th>Year<td>1999<tr><th>Place<td>Rome",
