@@ -199,6 +199,15 @@ def test_raised_and_lowered_characters() -> None:
     assert read(build_pdf(text)) == [["Sandby has 31,407 2 people, 10^5 trees, a 4th mill and CO2."]]
 
 
+@pytest.mark.parametrize(("white", "word"), [(-0.5, "Cake"), (0, "Cake"), (1, "Cake"), (4, "Cak e")])
+def test_a_word_whose_last_letter_is_placed_by_itself_is_one(white: float, word: str) -> None:
+    def row(y: int, last: str) -> str:
+        placed = f"(Cak) Tj {28.45 + white} 0 Td ({last}) Tj ET"
+        return f"BT /F1 16 Tf 1 0 0 -1 8 {y} Tm {placed} BT /F1 16 Tf 1 0 0 -1 700 {y} Tm (4.20) Tj ET "
+
+    assert read(build_pdf(f"q .75 0 0 -.75 0 792 cm {row(141, 'e')}{row(176, 'e')} Q")) == [[f"{word} | 4.20"] * 2]
+
+
 def test_ligatures_are_letters() -> None:
     to_unicode = (
         "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange "
@@ -257,6 +266,18 @@ def test_lines_that_differ_in_more_than_the_page_number_are_no_running_heads() -
         for year, count in ((1922, 40), (1931, 55))
     ]
     assert [len(" ".join(page).split()) for page in read(build_pdf(*pages))] == [9, 9]
+
+
+def test_headings_in_large_print_that_count_with_the_pages_stay() -> None:
+    pages = [
+        text_at(60, 740, f"Day {day}", size=18) + text_at(60, 700, f"We sailed to {town}.") + text_at(300, 30, f"{day}")
+        for day, town in enumerate(["Moss", "Oslo", "Bergen"], start=1)
+    ]
+    assert read(build_pdf(*pages)) == [
+        ["Day 1", "We sailed to Moss."],
+        ["Day 2", "We sailed to Oslo."],
+        ["Day 3", "We sailed to Bergen."],
+    ]
 
 
 def test_the_title_is_the_authors() -> None:

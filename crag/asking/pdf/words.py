@@ -28,6 +28,10 @@ RAISED = 0.1
 """A character whose baseline is so many font sizes above or below that of its word is a word of its own."""
 _WIDEST_CHARACTER = 3.0
 """In font sizes. After a wider step another line begins."""
+_SAME_BASELINE = 0.01
+"""In points."""
+_TOUCHING = 0.12
+"""In heights of a letter: so little white is none between two letters. Blanks are twice as wide."""
 _HYPHENS_AT_LINE_END = {0x2, 0xFFFE}
 """What pdfium returns for a hyphen at the end of a line, by function."""
 _LIGATURES = str.maketrans(
@@ -157,16 +161,31 @@ def _read_characters(text_page: pypdfium2.PdfTextPage, frame: _Frame) -> Iterato
     """The characters of a page without blanks, in the order of the file."""
     x = ctypes.c_double()
     y = ctypes.c_double()
+    before = -1
     follows_blank = True
     for index in range(min(text_page.count_chars(), MOST_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text_page, index)
         text = "-" if code in _HYPHENS_AT_LINE_END else chr(code)
         if code and not text.isspace():
+            # Where letters are moved closer together, pdfium sees the end of a line.
+            baseline = y.value
             raw.FPDFText_GetCharOrigin(text_page, index, x, y)
+            if follows_blank and before >= 0 and abs(y.value - baseline) < _SAME_BASELINE:
+                follows_blank = not _touch(text_page, before, index)
             yield _Character(index, text, frame.to_screen(x.value, y.value), follows_blank)
+            before = index
             follows_blank = False
         elif code:
             follows_blank = True
+
+
+def _touch(text_page: pypdfium2.PdfTextPage, before: int, index: int) -> bool:
+    """Whether a character begins where another one on its line ends, and the file has no blank between them."""
+    if not all(raw.FPDFText_IsGenerated(text_page, between) == 1 for between in range(before + 1, index)):
+        return False
+    _, bottom, right, top = text_page.get_charbox(before, loose=True)
+    left, *_ = text_page.get_charbox(index, loose=True)
+    return bool(abs(left - right) < _TOUCHING * (top - bottom))
 
 
 def _continues_word(before: _Character, character: _Character, font: _Font, frame: _Frame) -> bool:

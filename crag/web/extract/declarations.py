@@ -27,6 +27,9 @@ _IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
 _AS_WRITTEN = frozenset(["content", "counter-reset", "counter-increment"])
 _SAME_PROPERTY = {"text-decoration-line": "text-decoration", "background-color": "background"}
 """Parts of a property that are read as if they were all of it."""
+_WITH_COLOURS = frozenset(["color", "background"])
+_BETWEEN_CHANNELS = re.compile(r"(?<=\d)[^\S\n]{1,9}(?=\d)")
+"""``rgb(0 0 255)`` is ``rgb(0, 0, 255)``."""
 _REPLACES = {
     "font": "font-size",
     "font-size": "font",
@@ -46,6 +49,8 @@ def parse_block(text: str) -> Block:
         name = written_name.lower()
         name = _SAME_PROPERTY.get(name, name)
         value, important_marks = _IMPORTANT.subn("", written)
+        if name in _WITH_COLOURS:
+            value = _BETWEEN_CHANNELS.sub(",", value)
         declarations = block.important if important_marks else block.normal
         declarations[name] = value.strip() if name in _AS_WRITTEN else "".join(value.lower().split())
     return block

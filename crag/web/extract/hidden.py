@@ -10,11 +10,13 @@ import re
 from crag.web.extract.declarations import Declarations
 
 # Patterns of declarations that are joined by semicolons.
+_FAR = r"(?:9{3}|\d{5}|\d000)"
+"""How far those move a text who hide it. The slides of a carousel are moved by their width, such as 1,185 pixels."""
 _HIDING = re.compile(
     r"(?:^|;)(?:display:none|content-visibility:hidden"
-    # moved off the screen, by -999, at least four digits, or its width; not top:-99px
-    r"|(?:left|right|top|bottom|margin-left|margin-top):-(?:9{3}|\d{4}|\d{3}v[wh])"
-    r"|translate:-(?:9{3}|\d{4})|transform:[^;]*translate(?:3d|[xy])?\((?:0(?:px)?,)?-(?:9{3}|\d{4})"
+    # moved off the screen: by nines, by thousands, or by its width; not top:-99px
+    rf"|(?:left|right|top|bottom|inset|margin-left|margin-top):[^;]*-(?:{_FAR}|\d{{3}}v[wh])"
+    rf"|translate:-{_FAR}|transform:[^;]*translate(?:3d|[xy])?\((?:0(?:px)?,)?-{_FAR}"
     # zero in any unit, or nearly, such as 0.01; not 0.5
     r"|(?:opacity|scale|zoom):[0.]+(?:[a-z%]*|0\d+)(?:;|$)"
     r"|transform:[^;]*scale(?:3d|[xy])?\([0.]+[,)]"
@@ -25,6 +27,7 @@ _HIDING = re.compile(
     # struck out: shown, but as no longer true
     r"|text-decoration:[^;]*line-through)"
 )
+_CUTS_OFF = re.compile(r"(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)")
 _SIZE_OF_NOTHING = re.compile(r"(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|$)")
 _ANIMATED = frozenset(["opacity", "visibility", "transform", "scale", "translate", "filter", "clip-path"])
 """Where an element begins with no opacity and an animation, it fades in."""
@@ -44,7 +47,9 @@ _NO_COLOUR_AT_ALL = re.compile(
     r"transparent|#(?:[0-9a-f]{3}0|[0-9a-f]{6}00)(?![0-9a-f])"
     r"|(?:rgb|hsl)a\((?:[^(),]*,){3}[0.]+%?\)|[a-z]{3,9}\([^()/]*/[0.]+%?\)"  # rgba(0,0,0,0), rgb(0 0 0 / 0)
 )
-_COLOUR = re.compile(r"#[0-9a-f]{3,8}|rgba?\([\d,.%]+\)|[a-z]+")
+_COLOUR = re.compile(r"#[0-9a-f]{3,8}|rgba?\([\d,.%]+\)|[a-z]+(?![\w(-])")
+"""Not one that a function other than `rgb` computes, such as ``var(--paper)``."""
+_PICTURE = re.compile(r"url\(|gradient\(|image-set\(")
 _RED_GREEN_BLUE = re.compile(r"#[0-9a-f]{6}")
 _SAME_CHANNEL = 8
 """Of 255; the lightest grey that pages write in, #ddd, is 34 from white."""
@@ -67,7 +72,7 @@ def hides(declarations: Declarations) -> bool:
     if _HIDING.search(joined):
         return True
     # A box without size hides its text only if it cuts off what sticks out.
-    return declarations.get("overflow") == "hidden" and _SIZE_OF_NOTHING.search(joined) is not None
+    return _CUTS_OFF.search(joined) is not None and _SIZE_OF_NOTHING.search(joined) is not None
 
 
 def find_unseen(declarations: Declarations, page_background: str | None = None) -> dict[str, bool]:
@@ -97,12 +102,13 @@ def find_unseen(declarations: Declarations, page_background: str | None = None) 
 
     # The letters of headings may be filled with another colour.
     written = declarations.get("-webkit-text-fill-color") or declarations.get("color", "")
-    colour = _read_colour(written)
-    if colour is not None:
-        background = _read_colour(declarations.get("background")) or page_background
+    if written and written not in _NO_COLOUR:
+        colour = _read_colour(written)
+        background = _read_background(declarations) or page_background
         is_clear = _NO_COLOUR_AT_ALL.match(written) is not None and not _shows_background(declarations)
         has_shadow = declarations.get("text-shadow", "none") != "none"
-        unseen["color"] = is_clear or (not has_shadow and background is not None and _look_alike(colour, background))
+        is_of_background = colour is not None and background is not None and _look_alike(colour, background)
+        unseen["color"] = is_clear or (is_of_background and not has_shadow)
     return unseen
 
 
@@ -129,6 +135,13 @@ def _read_colour(value: str | None) -> str | None:
     """The colour that a value begins with, as ``#rrggbb`` if it has such a form."""
     colour = _COLOUR.match(value or "")
     return _normalise_colour(colour[0]) if colour and colour[0] not in _NO_COLOUR else None
+
+
+def _read_background(declarations: Declarations) -> str | None:
+    """The colour behind letters; None if none is set, or a picture may cover it."""
+    written = declarations.get("background", "")
+    has_picture = _PICTURE.search(written + declarations.get("background-image", "")) is not None
+    return None if has_picture else _read_colour(written)
 
 
 def _normalise_colour(colour: str) -> str:

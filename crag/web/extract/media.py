@@ -6,7 +6,8 @@ WIDTH = 1280
 """Pixels of the screen."""
 HEIGHT = 800
 
-_RULES_IN_BRACES = r"(?>(?:[^{}]*+\{[^{}]*+\})*)[^{}]*+"
+_RULE = r"[^{}]*+\{[^{}]*+(?>(?:\{[^{}]*+\}[^{}]*+)*)\}"  # may hold others
+_RULES_IN_BRACES = rf"(?>(?:{_RULE})*)[^{{}}]*+"
 _CONDITIONAL = re.compile(rf"@(media|supports|layer)\b([^{{}};@]*+)\{{({_RULES_IN_BRACES})\}}", re.IGNORECASE)
 _AT_RULE = re.compile(rf"@[^{{}};@]*+(?:;|\{{{_RULES_IN_BRACES}\}})")  # @import x; or @media print { rules }
 _MOST_NESTED = 4

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from crag.web.extract.generated import Counters, write_content
 from crag.web.extract.sheets import Place
-from crag.web.extract.styles import PLAIN, Generated, PageStyles
+from crag.web.extract.styles import FOR_SCREEN_READERS, PLAIN, Generated, PageStyles
 
 DROPPED_ELEMENTS = frozenset(
     [
@@ -71,6 +71,8 @@ _RATING = re.compile(
 )
 """The words for a picture of a rating: ``3.5/5 stars``."""
 
+_BETWEEN_ITEMS = frozenset("·•|/,;›»")
+"""What sheets write beside the items of a list, which are apart anyway."""
 _NOTHING: frozenset[str] = frozenset()
 
 MAX_TREE_DEPTH = 120
@@ -199,12 +201,40 @@ def build_tree(
             unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
+            if seen.name == "svg" or FOR_SCREEN_READERS.search(seen.get("class")):
+                _add_words_for(parent, seen, _words_in(child, read, children_of))
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, unseen_by, children_of(child)))
         else:
             _add_element(parent, seen, counters, len(open_elements), is_seen=not unseen_by)
             open_elements.append((seen, place, unseen_by, children_of(child)))
     return top
+
+
+def _add_words_for(parent: Element, unseen: Element, words: str) -> None:
+    """Keep the words for a drawing, and those for screen readers alone: they may say what a cell shows as a tick."""
+    words = unseen.get("aria-label") or words
+    if words:
+        sizes: dict[str, str | None] = {side: unseen.get(side) for side in ("width", "height")}
+        parent.children.append(Element("svg" if unseen.name == "svg" else "span", {"aria-label": words, **sizes}))
+        parent.holds_picture = parent.holds_picture or unseen.name == "svg"
+
+
+def _words_in(
+    node: ParsedNode,
+    read: Callable[[ParsedNode], Element | str | None],
+    children_of: Callable[[ParsedNode], Iterator[ParsedNode]],
+) -> str:
+    """The text of an element and of those directly in it; of a drawing that of its title."""
+    texts: list[str] = []
+    is_drawing = getattr(read(node), "name", "") == "svg"
+    for child in children_of(node):
+        inner = read(child)
+        if isinstance(inner, str):
+            texts.append(inner)
+        elif inner is not None and (inner.name == "title" or not is_drawing):
+            texts += [text for text in map(read, children_of(child)) if isinstance(text, str)]
+    return " ".join("".join(texts).split())
 
 
 def _place_of(
@@ -290,7 +320,7 @@ def _add_generated(parent: Element, generated: Generated, counters: Counters, de
         return
     counters.change(generated.style.changes, depth + 1)
     text = write_content(generated.pieces, parent.attributes, counters)
-    if not text.strip():
+    if not text.strip() or (parent.name == "li" and text.strip() in _BETWEEN_ITEMS):
         return
     element = Element("span")
     element.style = generated.style
@@ -337,10 +367,16 @@ def _finish_by_style(element: Element, counters: Counters, depth: int, *, is_see
     style = element.style
     if style.after is not None and is_seen:
         _add_generated(element, style.after, counters, depth)
-    if style.boxes and style.boxes_are_reversed:
-        element.children.reverse()
+    if style.boxes:
+        element.children.sort(key=_order_of)
+        if style.boxes_are_reversed:
+            element.children.reverse()
     if style.table_part == "table":
         _name_table_parts(element)
+
+
+def _order_of(box: Element | str) -> int:
+    return 0 if isinstance(box, str) else box.style.order
 
 
 def _keep_formula(box: Element) -> None:

@@ -1,7 +1,7 @@
 """The rules of a page's `<style>` sheets, and which of them are for an element (CSS 2.2, 5 and 6.4).
 
-Read are rules for names, classes and ids, such as ``div > .note`` or ``.loss::before``. Not read are sheets of other
-files, and rules inside `@media` for other screens than a wide one (`crag.web.extract.media`).
+Which selectors are read, such as ``div > .note`` or ``.loss::before``, is in `crag.web.extract.selectors`. Not read are
+sheets of other files, and rules inside `@media` for other screens than a wide one (`crag.web.extract.media`).
 """
 
 import re
@@ -10,33 +10,37 @@ from typing import NamedTuple
 
 from crag.web.extract.declarations import parse_block
 from crag.web.extract.media import is_for_wide_screen, open_at_rules
+from crag.web.extract.nesting import read_rules
+from crag.web.extract.selectors import (
+    AttributeTest,
+    GroupTest,
+    Keys,
+    Selector,
+    read_attribute_test,
+    read_group_test,
+    read_keys,
+    read_selectors,
+    read_specificity,
+)
 
 MAX_RULES = 2_000
 """Of a page."""
 
+_KNOWN_ATTRIBUTES = frozenset(["class", "id", "style", "hidden"])
 _SHEET = re.compile(
     r"<!--.*?(?:-->|\Z)"  # a sheet in a comment is for one mail program
     r"|<(style|noscript|script)\b([^<>]*+)>"  # a sheet inside <noscript> does not apply
-    r"(.*?)(?:</\1|\Z)",
+    r"([^<]*+(?>(?:<(?!/\1)[^<]*+)*))",  # many times as fast as .*?
     re.IGNORECASE | re.DOTALL,
 )
 _MEDIA = re.compile(r"""\bmedia\s*=\s*(?:"([^">]*)"|'([^'>]*)'|([^\s>]*))""", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
-_NAME = r"-?[a-z_][\w-]*+"
-_KEY = rf"[.#]{_NAME}|\[hidden\]"
-_COMPOUND = rf"(?:[a-z][\w-]*+|{_KEY})(?>(?:{_KEY})*)"
-_SIMPLE_SELECTOR = re.compile(
-    rf"(?P<outer>(?:{_COMPOUND}(?: ?> ?| ))*)(?P<subject>{_COMPOUND})(?:::?(?P<pseudo>before|after))?", re.IGNORECASE
-)
-"""Names, classes and ids, such as ``div > .note``; no attribute but `hidden`, and no other pseudo-classes."""
-_KEYS = re.compile(rf"{_KEY}|{_NAME}", re.IGNORECASE)
-
 _READ_DECLARATION = re.compile(
     r"""
     ; \s*+
     (?: (?: display | (?:content-)? visibility | opacity | vertical-align | text-decoration (?:-line)? | float | top
           | bottom | left | right | text-indent | content | clip (?:-path)? | zoom | scale | animation (?:-name)?
-          | flex-(?:direction|flow) | unicode-bidi ) \s* :
+          | flex-(?:direction|flow) | order | unicode-bidi ) \s* :
       | margin-(?:left|top) \s* : \s* -
       | font-size \s* : \s* (?: [0.] | 1(?:\.\d+)? p )
       | font \s* : [^;]{0,99} \b 0
@@ -51,6 +55,10 @@ _READ_DECLARATION = re.compile(
     re.VERBOSE,
 )
 """A rule in small letters without any of these, and without a colour on a colour, says nothing about what is read."""
+_SHOWS = re.compile(
+    r";\s*+(?:display\s*:(?!\s*none)|visibility\s*:\s*visible|opacity\s*:\s*0?(?:\.\d{0,3})?[1-9])", re.IGNORECASE
+)
+"""Guesses count only where they show what other rules hide."""
 _COLOUR = re.compile(r";\s*+color\s*:")
 _NO_SIZE = re.compile(r"font(?:-size)?\s*:\s*0", re.IGNORECASE)
 _SIZE = re.compile(r";\s*+font(?:-size)?\s*:")
@@ -59,11 +67,10 @@ _NO_COLOUR = re.compile(r"(?<![\w-])color\s*:\s*transparent", re.IGNORECASE)
 _COUNTER = re.compile(r"\bcounters?\(")
 _COUNTER_CHANGE = re.compile(r";\s*+counter-(?:reset|increment)\s*:")
 """Read only on pages that write a counter."""
+_WEIGHT = re.compile(r";\s*+font-weight\s*:")
+"""Read on pages with tables none of which has header cells: bold type may tell them."""
 _LIST_STYLE = re.compile(r";\s*+list-style(?:-type)?\s*:")
 """Read on pages with ordered lists only: most sheets take the signs from every menu."""
-
-Keys = frozenset[str]
-"""The name, the ``.class`` and the ``#id`` of an element, or those that a selector asks for."""
 
 
 class Place:
@@ -95,11 +102,9 @@ class _Run(NamedTuple):
 
 
 class WrittenRule(NamedTuple):
-    """A rule as it is written, with one of its selectors: `subject` inside of `outer`."""
+    """A rule as it is written, with one of its selectors."""
 
-    outer: str
-    subject: str
-    pseudo_element: str
+    selector: Selector
     declarations: str
     position: int
 
@@ -110,20 +115,22 @@ class Rule:
     Attributes:
         pseudo_element: ``before`` or ``after`` the elements that it is for, or "" for them.
         rank: Its specificity (ids, classes, names), then its position. The highest rank wins.
+        is_guess: Whether it is for these elements also depends on what is not read.
         block: Its declarations.
     """
 
-    __slots__ = ("_keys_above", "_runs", "_subject", "block", "pseudo_element", "rank")
+    __slots__ = ("_keys_above", "_runs", "_subject", "block", "is_guess", "pseudo_element", "rank")
 
     def __init__(self, written: WrittenRule) -> None:
-        selector = re.sub(" ?> ?", ">", written.outer + written.subject)
+        selector = re.sub(" ?> ?", ">", written.selector.outer + written.selector.subject)
         (self._subject, *attached), *runs = [_read_compounds(part) for part in reversed(selector.split(" "))]
         self._runs = [_Run(compounds) for compounds in runs]
         if attached:
             self._runs.insert(0, _Run(attached, is_attached=True))
         self._keys_above = frozenset[str]().union(*(keys for run in self._runs for keys in run.compounds))
-        self.pseudo_element = written.pseudo_element
-        self.rank = (*_specificity(selector), written.position)
+        self.pseudo_element = written.selector.pseudo_element
+        self.is_guess = written.selector.is_guess
+        self.rank = (*read_specificity(written.selector.written), written.position)
         self.block = parse_block(written.declarations)
 
     def matches(self, place: Place) -> bool:
@@ -140,18 +147,7 @@ class Rule:
 
 def _read_compounds(part: str) -> list[Keys]:
     """``[{.note}, {div, .box}]`` for ``div.box>.note``."""
-    return [frozenset(_read_keys(compound)) for compound in reversed(part.split(">"))]
-
-
-def _read_keys(selector: str) -> list[str]:
-    return [key if key[0] in ".#" else key.lower() for key in _KEYS.findall(selector)]
-
-
-def _specificity(selector: str) -> tuple[int, int, int]:
-    kinds = [key[0] for key in _read_keys(selector)]
-    ids = kinds.count("#")
-    classes = kinds.count(".") + kinds.count("[")
-    return ids, classes, len(kinds) - ids - classes
+    return [frozenset(read_keys(compound)) for compound in reversed(part.split(">"))]
 
 
 def _find_run(start: Place | None, run: _Run) -> Place | None:
@@ -189,10 +185,27 @@ class StyleSheets:
         self._written: dict[str, list[WrittenRule]] = {}
         self._rules: dict[str, list[Rule]] = {}
         for written in _read_rules(html):
-            subject_keys = _read_keys(written.subject)
+            subject_keys = read_keys(written.selector.subject)
             self._named_keys.update(subject_keys)
-            self._named_keys.update(_read_keys(written.outer))
+            if written.selector.outer:
+                self._named_keys.update(read_keys(written.selector.outer))
             self._written.setdefault(min(subject_keys, key=_how_common), []).append(written)
+
+        self._group_tests: list[GroupTest] = []
+        self._attribute_tests: list[AttributeTest] = []
+        self._read_tests()
+
+    def _read_tests(self) -> None:
+        """Read the tests among the keys that rules name, and the keys that these name."""
+        for key in sorted(self._named_keys):
+            if key[0] == ":":
+                test = read_group_test(key)
+                self._group_tests.append(test)
+                self._named_keys.update(*test.compounds)
+        for key in sorted(self._named_keys):
+            if key[0] == "[":
+                self._attribute_tests.append(read_attribute_test(key))
+        self.tested_attributes = tuple({test.name for test in self._attribute_tests} - _KNOWN_ATTRIBUTES)
 
     def place_of(self, parent: Place, name: str, attributes: Mapping[str, str | None]) -> Place:
         """The place of an element inside of another place."""
@@ -207,11 +220,12 @@ class StyleSheets:
 
     def _keys_of(self, name: str, attributes: Mapping[str, str | None]) -> Keys:
         """The keys of an element that rules name."""
-        keys = {name, f"#{attributes.get('id')}"}
+        keys = {name, "*", f"#{attributes.get('id')}"}
         keys.update(f".{word}" for word in (attributes.get("class") or "").split())
-        if "hidden" in attributes:
-            keys.add("[hidden]")
-        return frozenset(keys & self._named_keys)
+        keys.update(test.key for test in self._attribute_tests if test.holds(attributes))
+        keys &= self._named_keys
+        keys.update([test.key for test in self._group_tests if test.holds(keys)])
+        return frozenset(keys)
 
     def _find_rules(self, place: Place) -> Iterator[Rule]:
         for key in place.keys:
@@ -224,8 +238,8 @@ class StyleSheets:
 
 
 def _how_common(key: str) -> int:
-    """The order of an id, a class, an attribute, a name."""
-    return "#.[".find(key[0]) % 4
+    """The order of an id, a class, an attribute, a group, a name, any name."""
+    return 5 if key == "*" else "#.[:".find(key[0]) % 5
 
 
 def _read_rules(html: str) -> Iterator[WrittenRule]:
@@ -237,28 +251,33 @@ def _read_rules(html: str) -> Iterator[WrittenRule]:
             sheets.append(content)
     text = open_at_rules(_COMMENT.sub("", "\n".join(sheets)))
 
+    patterns = _patterns_for(html, text)
+    count = 0
+    for selectors, declarations in read_rules(text):
+        if not _is_read(declarations, patterns):
+            continue
+        for selector in read_selectors(selectors):
+            if selector.is_guess and (selector.pseudo_element or not _SHOWS.search(f";{declarations}")):
+                continue
+            if count < MAX_RULES:
+                count += 1
+                yield WrittenRule(selector, declarations, count)
+
+
+def _patterns_for(html: str, sheet: str) -> list[re.Pattern[str]]:
+    """The patterns of the declarations that count on a page: some do only where there is what they are about."""
     patterns = [_READ_DECLARATION]
     if "<ol" in html or "<OL" in html:
         patterns.append(_LIST_STYLE)
-    if _COUNTER.search(text):
+    if "<table" in html and "<th" not in html:
+        patterns.append(_WEIGHT)
+    if _COUNTER.search(sheet):
         patterns.append(_COUNTER_CHANGE)
-    if _NO_SIZE.search(text):
+    if _NO_SIZE.search(sheet):
         patterns.append(_SIZE)
-    if _NO_COLOUR.search(text):
+    if _NO_COLOUR.search(sheet):
         patterns.append(_COLOUR)
-
-    # Without at-rules no braces are nested, so each "}" ends a rule.
-    count = 0
-    for rule in text.split("}"):
-        selectors, _, declarations = rule.partition("{")
-        if not _is_read(declarations, patterns):
-            continue
-        for selector in selectors.split(","):
-            simple = _SIMPLE_SELECTOR.fullmatch(" ".join(selector.split()))
-            if simple and count < MAX_RULES:
-                count += 1
-                pseudo_element = (simple["pseudo"] or "").lower()
-                yield WrittenRule(simple["outer"], simple["subject"], pseudo_element, declarations, count)
+    return patterns
 
 
 def _is_read(declarations: str, patterns: Iterable[re.Pattern[str]]) -> bool:

@@ -53,8 +53,10 @@ class Style:
         script: How high it stands.
         table_part: The name of the element of a table that it is shown as, or "".
         boxes: How elements inside it stand, if they are boxes; `boxes_are_reversed`: the last one comes first.
+        order: Its own place among boxes: lower ones come first.
         keeps_lines: Whether line ends of its text are seen; None if it does not say.
         is_reversed: Its text is written from right to left, letter by letter.
+        is_bold: Whether its letters are in bold type; None if it does not say.
         list_style: That of the numbers of a list or an item, such as ``lower-alpha`` or ``none``; "" if none is set.
         before, after: What the sheet writes before and after its text; None if it does not say.
         changes: What it does to counters.
@@ -68,8 +70,10 @@ class Style:
     table_part: str = ""
     boxes: Boxes = ""
     boxes_are_reversed: bool = False
+    order: int = 0
     keeps_lines: bool | None = None
     is_reversed: bool = False
+    is_bold: bool | None = None
     list_style: str = ""
     before: "Generated | None" = None
     after: "Generated | None" = None
@@ -88,15 +92,15 @@ PLAIN = Style()
 _MISSING = "\x00"
 """The value of an attribute that is not there; no page has this character."""
 
-_UNSEEN_CLASS = re.compile(
+FOR_SCREEN_READERS = re.compile(
     r"(?<![\w-])(?:sr[-_]?only|(?:a-)?off-?screen|element-invisible|screen[-_]?reader[-_]?(?:text|only))(?![\w-])"
-    # what MediaWiki sorts a table by, before what is shown
-    r"|(?<![\w-])sort-?key(?![\w-])"
     # also is-visually-hidden, ArticleVisuallyHidden and the like
     r"|(?<!not-)(?:visually[-_]?hidden)(?![\w-])",
     re.IGNORECASE,
 )
-"""Classes made for screen readers and for programs."""
+"""Classes of texts that only screen readers read."""
+_SORT_KEY = re.compile(r"(?<![\w-])sort-?key(?![\w-])", re.IGNORECASE)
+"""The class of what MediaWiki sorts a table by, before what is shown."""
 _OF_NAME = {
     "sup": "vertical-align: super; font-size: smaller",
     "sub": "vertical-align: sub; font-size: smaller",
@@ -143,6 +147,8 @@ class PageStyles:
             key = (parent, name, boxes, get("class"), get("id"), get("style"), get("hidden", _MISSING))
             if name == "bdo":
                 key += (get("dir"),)
+            for tested in self._sheets.tested_attributes:
+                key += (get(tested, _MISSING),)
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
@@ -161,8 +167,7 @@ class PageStyles:
 
     def _read_style(self, own: str, rules: Iterable[Rule], inline: str, boxes: Boxes) -> Style:
         ranked = sorted(rules, key=attrgetter("rank"))
-        of_element = [rule.block for rule in ranked if not rule.pseudo_element]
-        declarations = self._cascade(parse_block(own), of_element, parse_block(inline))
+        declarations = self._declarations(own, ranked, inline)
         generated = {}
         for pseudo_element in ("before", "after"):
             blocks = [rule.block for rule in ranked if rule.pseudo_element == pseudo_element]
@@ -177,12 +182,30 @@ class PageStyles:
             table_part=TABLE_PARTS.get(declarations.get("display", ""), ""),
             boxes=_read_boxes(declarations),
             boxes_are_reversed=_read_direction(declarations).endswith("-reverse"),
+            order=_read_order(declarations),
             keeps_lines=_read_keeps_lines(declarations),
             is_reversed=_is_reversed(declarations),
+            is_bold=_read_bold(declarations),
             list_style=_read_list_style(declarations),
             changes=read_changes(declarations),
             **generated,
         )
+
+    def _declarations(self, own: str, ranked: Iterable[Rule], inline: str) -> Declarations:
+        """The declarations for an element.
+
+        What is hidden, and shown only in some places or after a click, such as the panels of tabs, is taken as shown:
+        ``.panel {display: none} .panel:first-child {display: block}``.
+        """
+        rules = [rule for rule in ranked if not rule.pseudo_element]
+        of_name, of_element = parse_block(own), parse_block(inline)
+        certain = [rule.block for rule in rules if not rule.is_guess]
+        declarations = self._cascade(of_name, certain, of_element)
+        if len(certain) < len(rules) and _hides_something(declarations):
+            with_guesses = self._cascade(of_name, [rule.block for rule in rules], of_element)
+            if not _hides_something(with_guesses):
+                return with_guesses
+        return declarations
 
     def _cascade(self, own: Block, sheet: Sequence[Block], inline: Block) -> Declarations:
         """The declarations that count (CSS 2.2, 6.4.1).
@@ -213,12 +236,17 @@ def _read_own(name: str, attributes: Attributes) -> str:
     own = _OF_NAME.get(name, "")
     if name == "bdo" and (attributes.get("dir") or "").lower() == "rtl":
         own += "; unicode-bidi: bidi-override; direction: rtl"
-    if _UNSEEN_CLASS.search(attributes.get("class") or ""):
+    classes = attributes.get("class") or ""
+    if FOR_SCREEN_READERS.search(classes) or _SORT_KEY.search(classes):
         own += "; clip: rect(0,0,0,0)"
     # Browsers unfold what is hidden "until-found" where it is looked for.
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":
         own += "; display: none"
     return own
+
+
+def _hides_something(declarations: Declarations) -> bool:
+    return hides(declarations) or any(find_unseen(declarations).values())
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -227,6 +255,7 @@ _NOTHING = Block({}, {})
 _OWN_LINES = re.compile(r"block|flex|grid|list-item|table|flow-root")
 _WRAPS = re.compile(r"(?:nowrap|wrap-reverse|wrap)\Z")
 _HOLDS_BOXES = re.compile(r"(?:inline-)?(?:flex|(grid))")
+_ORDER = re.compile(r"[-+]?\d{1,5}", re.ASCII)
 _KEEPS_LINES = re.compile(r"pre|break-spaces")
 TABLE_PARTS = {
     "table": "table",
@@ -238,6 +267,7 @@ TABLE_PARTS = {
     "table-cell": "td",
     "table-caption": "caption",
 }
+_BOLD = re.compile(r"bold|bolder|[6-9]\d\d")
 _LIST_STYLE = re.compile(r"none|disc|circle|square|decimal(?:-leading-zero)?|(?:lower|upper)-(?:alpha|latin|roman)")
 _LENGTH = re.compile(r"([-+]?(?:\d{1,6}(?:\.\d{1,6})?|\.\d{1,6}))(r?em|ex|%|px|pt)")
 _PER_EM = {"em": 1.0, "rem": 1.0, "ex": 2.0, "%": 100.0, "px": 16.0, "pt": 12.0}
@@ -278,6 +308,11 @@ def _read_direction(declarations: Declarations) -> str:
     return _WRAPS.sub("", written)  # no blank is between the two
 
 
+def _read_order(declarations: Declarations) -> int:
+    written = declarations.get("order", "")
+    return int(written) if _ORDER.fullmatch(written) else 0
+
+
 def _read_keeps_lines(declarations: Declarations) -> bool | None:
     white_space = declarations.get("white-space")
     return _KEEPS_LINES.match(white_space) is not None if white_space else None
@@ -286,6 +321,11 @@ def _read_keeps_lines(declarations: Declarations) -> bool | None:
 def _is_reversed(declarations: Declarations) -> bool:
     is_override = declarations.get("unicode-bidi") in ("bidi-override", "isolate-override")
     return is_override and declarations.get("direction") == "rtl"
+
+
+def _read_bold(declarations: Declarations) -> bool | None:
+    weight = declarations.get("font-weight", "inherit")
+    return None if weight in ("inherit", "unset") else _BOLD.fullmatch(weight) is not None
 
 
 def _read_list_style(declarations: Declarations) -> str:

@@ -214,21 +214,27 @@ def find_bold_headers(rows: Sequence[GridRow]) -> None:
         cell.is_header = not cell.text.endswith(":")
 
 
-def _is_bold(element: Element) -> bool:
-    """Whether all text of an element is in bold type, and there is some."""
+def _is_bold(element: Element, *, is_inside: bool = False) -> bool:
+    """Whether all text of an element is in bold type, and there is some. `is_inside`: it is inside of bold type."""
+    is_bold = is_inside or element.name in _BOLD
+    if element.style.is_bold is not None:
+        is_bold = element.style.is_bold
     has_text = False
     for child in element.children:
         if isinstance(child, Element):
-            if child.letters > 0 and child.name not in _BOLD and not _is_bold(child):
+            if child.letters > 0 and not _is_bold(child, is_inside=is_bold):
                 return False
             has_text = has_text or child.letters > 0
         elif child.strip(f"{GAP} \n\t\xa0"):
-            return False
+            if not is_bold:
+                return False
+            has_text = True
     return has_text
 
 
 # --- pictures in the place of words -----------------------------------------------------------------------------------
 
+_PICTURES = frozenset(["img", "svg"])
 _MAX_PICTURE_CHARACTERS = 60
 _SHORT_WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[ .,'’-]){0,39}")
 _FEW_PIXELS = re.compile(r"(?:[1-9]|[12]\d|30)(?:px)?")
@@ -268,8 +274,9 @@ def small_pictures(cell: Element) -> dict[Element, str]:
         return pictures
     text = ""
     for picture in cell.descendants():
-        words = picture.get("alt").strip()
-        if picture.name != "img" or picture.letters > 0 or not _is_small(picture) or not _SHORT_WORDS.fullmatch(words):
+        words = _words_for(picture)
+        is_sign = picture.name in _PICTURES and picture.letters == 0 and _is_small(picture)
+        if not is_sign or not _SHORT_WORDS.fullmatch(words):
             continue
         text = text or " ".join(cell.texts()).lower()
         if words.lower() not in text and not _SAYS_NOTHING.search(words):
@@ -283,13 +290,32 @@ def _is_small(picture: Element) -> bool:
 
 
 def _words_for_pictures(element: Element) -> str:
-    """The words for all pictures in an element; "" if some say nothing or they are many."""
-    if element.holds_table or not element.holds_picture:
+    """The words for all pictures in an element without text; "" if some say nothing or they are many."""
+    if element.holds_table or not element.children:
         return ""
-    words = [" ".join(part.get("alt").split()) for part in element.descendants() if part.name == "img"]
-    text = " ".join(filter(None, words))
+    words = list(_words_of_innermost(element))
+    text = " ".join(words)
     is_value = len(text) <= _MAX_PICTURE_CHARACTERS and not any(map(_SAYS_NOTHING.search, words))
     return text if is_value else ""
+
+
+def _words_of_innermost(element: Element) -> Iterator[str]:
+    """The words for each picture in an element, and for it if they are none: a link often repeats its picture."""
+    has_words = False
+    for part in element.elements():
+        for words in _words_of_innermost(part):
+            has_words = True
+            yield words
+    if not has_words and (words := _words_for(element)):
+        yield words
+
+
+def _words_for(picture: Element) -> str:
+    """The words for a picture, a drawing, or a sign that a sheet draws."""
+    words = picture.get("alt") or picture.get("aria-label")
+    if not words and picture.name != "img":
+        words = picture.get("title")
+    return " ".join(words.split())
 
 
 # --- signs in cells of their own --------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from crag.text.formulas import formula_text
+from crag.web.extract.cell_lines import set_lines_apart
 from crag.web.extract.list_numbers import item_numbers
+from crag.web.extract.neighbours import stand_apart
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
@@ -61,6 +63,7 @@ _BAR_WITHIN = 4
 
 _CENTS = re.compile(r"(?<![a-z])(?:cents?|decimals?|fraction)(?![a-z])", re.IGNORECASE)
 """Class of the smaller digits of a price, before which a page writes no point."""
+_PART_OF_NUMBER = re.compile(rf"{_CENTS.pattern}|{_NUMERATOR.pattern}|{_DENOMINATOR.pattern}", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"(?<![\d.,])(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)\Z")
 _WHOLE_PRICE = re.compile(r"[$€£]\s?(?:\d{1,6}|\d{1,3}(?:,\d{3})+)\Z")
 
@@ -192,8 +195,18 @@ class _Writer:
 
     def write_children(self, parent: Element) -> None:
         """Write the texts and elements inside an element."""
+        before: Element | str = ""
         for child in parent.children:
+            if isinstance(child, Element) and isinstance(before, Element) and self._characters is _INPUT_CHARACTERS:
+                self._write_margin(before, child)
             self._write_child(child)
+            before = child
+
+    def _write_margin(self, before: Element, element: Element) -> None:
+        """Write the blank that a sheet puts between two elements, but not inside of a price or a fraction."""
+        is_plain = before.style.flow is Flow.BY_NAME is element.style.flow
+        if is_plain and stand_apart(before, element) and not _PART_OF_NUMBER.search(element.get("class")):
+            self.pieces.append(_JOINT + _JOINT)
 
     def _write_child(self, child: Element | str) -> None:
         if isinstance(child, Element):
@@ -417,7 +430,8 @@ class _Writer:
         for row in rows:
             starting_cells = [cell for cell in row.distinct_cells() if cell.row == row.index]
             for cell in starting_cells:
-                cell.text = "" if cell.element.holds_table else self._read_cell(cell)
+                is_header = cell.is_header or row.is_head
+                cell.text = "" if cell.element.holds_table else self._read_cell(cell, is_header=is_header)
             row.is_layout = any(
                 cell.element.holds_table or len(cell.text) > _MAX_CELL_CHARACTERS for cell in starting_cells
             )
@@ -425,14 +439,17 @@ class _Writer:
                 for cell in starting_cells:
                     cell.text = ""
 
-    def _read_cell(self, cell: GridCell) -> str:
+    def _read_cell(self, cell: GridCell, *, is_header: bool) -> str:
         """The text of a cell on one line; items of a list are set apart by commas."""
         if cell.element.is_boilerplate and not self._with_boilerplate:
             return ""
         writer = _Writer(self._labelled_tables, self._with_boilerplate, in_cell=True)
         writer._pictures = small_pictures(cell.element)
         writer.write_children(cell.element)
-        parts = [" ".join(part.split()) for part in _finish(writer.pieces).split(_ITEM)]
+        written = "".join(writer.pieces)
+        if not is_header:
+            written = set_lines_apart(written, item=_ITEM, link=_LINK_EDGE)
+        parts = [" ".join(part.split()) for part in _finish(written).split(_ITEM)]
 
         text = ""
         for part in filter(None, parts):
@@ -453,5 +470,6 @@ _INLINE = {
     "ruby": _Writer._write_ruby,
     "math": _Writer._write_formula,
     "img": _Writer._write_picture,
+    "svg": _Writer._write_picture,
 }
 """How elements inside a line are written that are more than their text."""

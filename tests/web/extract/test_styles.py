@@ -57,6 +57,7 @@ def read(sheet: str, body: str, method: str) -> str:
         (".f{display:flex}", "<div class=f><div><p>Ajax<p>2</div><div>1</div></div>", "Ajax\n2\n1"),
         (".f{display:flex;flex-direction:column}", "<div class=f><b>Ajax</b><b>2</b></div>", "Ajax\n2"),
         (".f{display:flex;flex-flow:row-reverse wrap}", "<p class=f><b>Lund</b><b>Ida</b></p>", "Ida Lund"),
+        (".f{display:flex} .v{order:2} i{order:-1}", "<p class=f><b class=v>2</b><b>1</b><i>0</i>", "0 1 2"),
         (".s div{display:inline-block}", "<div class=s><div>Ajax</div><div>2</div><div>1</div></div>", "Ajax 2 1"),
         ("dt,dd{display:inline}", "<dl><dt>Length:</dt><dd>9 m</dd></dl>", "Length: 9 m"),
         # line ends
@@ -85,6 +86,7 @@ def read(sheet: str, body: str, method: str) -> str:
         ("a::after{content:' (' attr(HREF) ')'}", "<a href=x.org>Site</a>", "Site (x.org)"),
         (".n::after{content:attr(data-n px)}", "<b class=n data-n=5>7</b>", "7"),
         (".q::before{content:open-quote} .q::after{content:close-quote}", "say <b class=q>no</b>", "say “no”"),
+        ("li::after{content:' ·'}", "<ul><li>7<li>8</ul>", "7\n8"),
         # counters
         (f"body{{counter-reset:s}} {COUNTED}", "<h2>Vann</h2><p>a<h2>Femund</h2>", "1. Vann\na\n2. Femund"),
         (f"body{{counter-reset:s 4}} {COUNTED}", "<h2 hidden>Old</h2><h2>Vann</h2>", "5. Vann"),
@@ -119,6 +121,9 @@ def read(sheet: str, body: str, method: str) -> str:
         (".f{opacity:0;animation:in 1s forwards}", "<p class=f>9", "9"),
         (".f{visibility:hidden;transform:scale(0);animation-name:in}", "<p class=f>9", "9"),
         (".f{opacity:0;animation:none}", "<p class=f>7<p>9", "9"),
+        (".e{display:none} .a:not(.c) .e{display:inline}", "<p class=a>10<b class=e>6</b>", "106"),
+        (":where(.e.n){display:none} .e{display:inline}", "10<b class='e n'>6</b>", "106"),
+        (":is(.e,#x){display:none} .e.n{display:inline}", "10<b class='e n'>6</b>", "10"),
         # which rule wins
         (".e{vertical-align:super}", "10<b class=e style='vertical-align:baseline'>6</b>", "106"),
         (".e{vertical-align:super!important}", "10<b class=e style='vertical-align:baseline'>6</b>", "10^6"),
@@ -137,6 +142,27 @@ def read(sheet: str, body: str, method: str) -> str:
             "<div class=x><p>10<b class=e>6</b></p></div>10<b class=e>6</b>",
             "10^6\n106",
         ),
+        (":is(.x, .y) > .e{vertical-align:super}", "<p class=y>10<b class=e>6</b></p>10<b class=e>6</b>", "10^6\n106"),
+        (".n:not(.p, [hidden]){display:none}", "<p class=n>7<p class='n p'>8<p>9", "8\n9"),
+        (".x > *{display:none}", "<div class=x>7<b>8</b></div>", "7"),
+        (".p[data-state=closed]{display:none}", "<p class=p data-state=closed>7<p class=p data-state=open>8", "8"),
+        (
+            "[class$=off],[class*='-is-'],[lang|=en],[data-a~=q],[data-b^=ab],[title]{display:none}",
+            "<p class='x off'>1<p class=it-is-on>2<p lang=en-GB>3<p data-a='p q'>4<p title data-b=abc>5<p lang=eng>6",
+            "6",
+        ),
+        (".hidden{display:none} .md\\:flex{display:flex}", "<p class='hidden md:flex'>7<p class=hidden>8", "7"),
+        # what is shown in some places only, or after a click; what a mouse has to point at
+        (".p{display:none} .p:first-child{display:block}", "<div><p class=p>7<p class=p>8</div>9", "7\n8\n9"),
+        (".p{display:none} #t:checked ~ .p{display:block}", "<input type=radio id=t><p class=p>7", "7"),
+        (".p:nth-child(2){display:block} .p{display:none}", "<p class=p>7", "7"),
+        (".p:nth-child(2n + 1){display:none}", "<p class=p>7", "7"),
+        (".p{display:none} .m:hover .p{display:block}", "<div class=m>7<p class=p>8</div>", "7"),
+        # rules inside of others
+        (".a{display:flex;.b{display:none}}", "<div class=a>7<b class=b>8</b></div>", "7"),
+        (".a,.c{color:red;&.b,> .d{display:none}}", "<p class='a b'>7<p class=c>8<b class=d>9</b>", "8"),
+        ("@media (width > 9px){.a{color:red;.b{display:none}}}", "<p class=a>7<b class=b>8</b>", "7"),
+        (".b{@media (width > 9px){display:none}}", "<p>7<b class=b>8</b>", "7"),
         # which rules count
         ("@media screen{.e{vertical-align:super}} @media print{.e{display:none}}", "10<b class=e>6</b>", "10^6"),
         ("@media (max-width:600px){.e{display:none}}", "10<b class=e>6</b>", "106"),

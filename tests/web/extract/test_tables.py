@@ -115,6 +115,20 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             ["Cast: Ann Berg, Bo Ek", "Year: 1999"],
             id="a list in a cell",
         ),
+        pytest.param(
+            "<tr><th>Cast<td><a href=a>Ann Berg</a><br>\n<a href=b>Bo Ek</a><br>(voice)<tr><th>Born<td>1931<br>Oslo"
+            "<tr><th>Crew<td><p>Cy Lund <a href='#n'>[1]</a></p><p>Di Moe</p><p>(2001–2005)</p><p>Eli Vik, Jr.</p>"
+            "<tr><th>Sum<td><img alt=Fiji width=9> Jo<br><img alt=Peru width=9> Mo<br><img alt=Oman width=9> Al"
+            "<tr><th>Gross<br>Net<br>Tax<td>It was 5 m.<br>It is 6 m.<br>Nobody knows why<br>it grew",
+            [
+                "Cast: Ann Berg, Bo Ek (voice)",
+                "Born: 1931 Oslo",
+                "Crew: Cy Lund [1], Di Moe (2001–2005), Eli Vik, Jr.",
+                "Sum: (Fiji) Jo, (Peru) Mo, (Oman) Al",
+                "Gross Net Tax: It was 5 m. It is 6 m. Nobody knows why it grew",
+            ],
+            id="lines of a cell that are the items of a list",
+        ),
         pytest.param("<tr><th>One<th>Two<tr><th>Three<th>Four", ["One | Two", "Three | Four"], id="only headers"),
         pytest.param(
             f"<tr><td>{INNER}<td>Beside the box<tr><th>Year<td>1999<tr><th>Place<td>Rome",
@@ -150,6 +164,17 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             "<tr><td><b>Year</b><td><strong><a href=x>Club</a></strong><tr><td>2001<td>Ajax<tr><td>2002<td>Brann",
             ["Year: 2001 | Club: Ajax", "Year: 2002 | Club: Brann"],
             id="headers in bold type",
+        ),
+        pytest.param(
+            "<tr><td style='font-weight:bold'>Year<td><p><b style='font-weight:inherit'>Club</b></p>"
+            "<tr style='font-weight:bold'><td style='font-weight:400'>2001<td><b style='font-weight:normal'>Ajax</b>",
+            ["Year: 2001 | Club: Ajax"],
+            id="headers in bold type by style",
+        ),
+        pytest.param(
+            "<style>.h{font-weight:700}</style><tr><td class=h>Year<td class=h>Club<tr><td>2001<td>Ajax",
+            ["Year: 2001 | Club: Ajax"],
+            id="headers in bold type by a sheet",
         ),
         pytest.param(
             "<tr><td><b>1</b><td><b>Ajax</b><td><b>40</b><tr><td>2<td>Brann<td>39",
@@ -203,6 +228,15 @@ def test_a_cell_over_several_rows_stands_in_each_of_them(method: str) -> None:
             "<tr><td><img alt='Gold medal'><td>Ann<td>Oslo<tr><td><img alt='Silver medal'><td>Bo<td>Rome",
             ["Gold medal | Ann | Oslo", "Silver medal | Bo | Rome"],
             id="pictures in a table without headers",
+        ),
+        pytest.param(
+            "<tr><th><b class=sr-only>Plan</b><th>Wifi<th>Gym<th>Change"
+            "<tr><td>A<td><svg aria-label=Yes></svg><td><i class='fa fa-check' title=Yes></i>"
+            "<td><svg width=9 aria-label=Up></svg>5<svg></svg>"
+            "<tr><td>B<td><svg><title>No</title><g></g></svg><td><svg></svg><b class=visually-hidden>Not <i>yet</i></b>"
+            "<td><a title=None><img alt=None></a>",
+            ["Plan: A | Wifi: Yes | Gym: Yes | Change: (Up)5", "Plan: B | Wifi: No | Gym: Not yet | Change: None"],
+            id="drawings, signs of fonts and words for screen readers in the place of words",
         ),
         pytest.param(
             "<tr><th colspan=2><img alt='A boat'><tr><th>Length<td>9 m",
