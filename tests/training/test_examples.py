@@ -40,6 +40,10 @@ def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change:
     with pytest.raises(DatasetError, match=r"examples\.jsonl") as caught:
         read_examples(path)
     assert reported in str(caught.value)
+
+
+def test_a_file_without_examples_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "examples.jsonl"
     path.write_text("", encoding="utf-8")
     with pytest.raises(DatasetError, match="it has no rows"):
         read_examples(path)
