@@ -128,8 +128,7 @@ def test_a_wrong_field_is_told_with_its_file_and_line(
 
     assert make(tmp_path / "out.jsonl", "--questions", str(questions)) == 2
     reported = capsys.readouterr().err
-    assert "questions.jsonl, line 2" in reported
-    assert message in reported
+    assert f"questions.jsonl, line 2, {message}" in reported
     assert reported.count("\n") == 1
 
 
