@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record
+from crag.core.files import Record
 from crag.core.progress import batches_with_progress
 from crag.core.queries import parse_query_time
 from crag.evaluation.datasets import read_records
@@ -200,7 +200,7 @@ def read_label(record: Record, also: Sequence[str] = ()) -> dict[str, Any]:
     """A line with the fields of `LABEL_FIELDS` and `also`, its time in CRAG's form. Raises DatasetError."""
     for name in (*LABEL_FIELDS, *also):
         if name not in record.data:
-            raise DatasetError(f'{record.place}: field "{name}" is missing')
+            raise record.fault(name, "missing")
     return with_query_time(record).data
 
 

@@ -19,7 +19,7 @@ def claim_of(record: Record) -> Claim:
     query = _read_string(record, "query")
     prediction = _read_string(record, "prediction")
     if not any(field in row for field in GOLD_FIELDS):
-        raise DatasetError(_string_fault(record, "answer", "ground_truth or answer"))
+        raise _string_fault(record, "answer", "ground_truth or answer")
 
     # A blank ground truth leaves the official answer to the other field. Both are checked, even if one is enough.
     official: list[str] = []
@@ -37,17 +37,17 @@ def claim_of(record: Record) -> Claim:
 def _read_string(record: Record, field: str) -> str:
     value = record.data.get(field)
     if not isinstance(value, str):
-        raise DatasetError(_string_fault(record, field, field))
+        raise _string_fault(record, field, field)
     return value
 
 
-def _string_fault(record: Record, field: str, title: str) -> str:
-    """Why a field is not a string, perhaps because its name is misspelt."""
+def _string_fault(record: Record, field: str, title: str) -> DatasetError:
+    """The error of a field that is no string, perhaps because its name is misspelt."""
     misspelt = misspelt_names(record.data, [field])
     hint = "".join(f'; did you mean it by "{name}"?' for name in misspelt)
     value = record.data.get(field)
     found = "nothing" if value is None else shorten_repr(value)
-    return f'{record.place}, field "{title}": expected text, found {found}{hint}'
+    return record.fault(title, f"expected text, found {found}{hint}")
 
 
 class Correction(NamedTuple):

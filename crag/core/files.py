@@ -40,6 +40,15 @@ class Record(NamedTuple):
     place: str
     data: dict[str, Any]
 
+    def fault(self, field: str, why: str) -> DatasetError:
+        """The error of a field: ``FILE, line 3, field "query": missing``."""
+        return field_fault(self.place, field, why)
+
+
+def field_fault(place: str, field: str, why: str) -> DatasetError:
+    """The error of a field of the row at this place."""
+    return DatasetError(f'{place}, field "{field}": {why}')
+
 
 @contextmanager
 def _named_if_disk_fails(path: Path) -> Iterator[None]:

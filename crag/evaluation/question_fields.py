@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crag.core.files import DatasetError, Record, shorten_repr
+from crag.core.files import Record, field_fault, shorten_repr
 from crag.core.queries import TIME_FORMS, normalise_query_time
 from crag.core.text import clean, encodable
 
@@ -58,7 +58,7 @@ def _expect(
     """The value, if it has the expected type; otherwise raises DatasetError with place and field."""
     if not isinstance(value, expected_type):
         fault = "missing or null" if value is None else f"expected {description}, found {shorten_repr(value)}"
-        raise DatasetError(f'{place}, field "{field}": {fault}')
+        raise field_fault(place, field, fault)
     return value
 
 
@@ -67,11 +67,11 @@ def question_of(record: Record) -> str:
     value = record.data.get("query")
     if value is None:
         names = ", ".join(record.data) or "no field"
-        raise DatasetError(f'{record.place}, field "query": missing or null; the row has {names}')
+        raise record.fault("query", f"missing or null; the row has {names}")
 
     question = _expect(record.place, "query", value, str, "a string")
     if not clean(question).strip():
-        raise DatasetError(f'{record.place}, field "query": expected a question, found {shorten_repr(question)}')
+        raise record.fault("query", f"expected a question, found {shorten_repr(question)}")
     return question
 
 
@@ -85,9 +85,7 @@ def with_query_time(record: Record) -> Record:
 
     normalised = normalise_query_time(clean(text))
     if normalised is None:
-        raise DatasetError(
-            f'{record.place}, field "query_time": {shorten_repr(text)} is not a time such as {TIME_FORMS}'
-        )
+        raise record.fault("query_time", f"{shorten_repr(text)} is not a time such as {TIME_FORMS}")
     return record._replace(data={**record.data, "query_time": normalised})
 
 
@@ -107,7 +105,7 @@ def alternative_answers(record: Record) -> list[str]:
 
     is_valid = isinstance(answers, list) and all(isinstance(answer, str | int | float) for answer in answers)
     if not is_valid:
-        raise DatasetError(f'{record.place}, field "{name}": expected a list of strings, found {shorten_repr(value)}')
+        raise record.fault(name, f"expected a list of strings, found {shorten_repr(value)}")
     return [clean(str(answer)) for answer in answers]
 
 
@@ -148,4 +146,4 @@ def _read_page(place: str, field: str, value: object, folder: Path) -> str:
         fault = f"cannot be read: {error.strerror}"
     except (ValueError, RuntimeError) as error:  # no UTF-8, or a null byte in the name; a loop of links
         fault = f"cannot be read: {error}"
-    raise DatasetError(f'{place}, field "{field}": {name!r} {fault}')
+    raise field_fault(place, field, f"{name!r} {fault}")

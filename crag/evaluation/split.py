@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from typing import Any, Self
 
-from crag.core.files import DatasetError, Record, shorten_repr
+from crag.core.files import Record, shorten_repr
 
 
 class Split:
@@ -42,7 +42,7 @@ class Split:
             return True
         if not isinstance(split, int) or isinstance(split, bool):
             fault = "missing" if split == "" else f"expected a whole number, found {shorten_repr(split)}"
-            raise DatasetError(f'{record.place}, field "{self.FIELD}": {fault}; --split {self.ANY} reads all rows')
+            raise record.fault(self.FIELD, f"{fault}; --split {self.ANY} reads all rows")
 
         if split != self.number:
             self.left_out[split] += 1

@@ -19,6 +19,7 @@ from typing import Any, Self
 from pydantic import BaseModel, PositiveInt, ValidationError
 
 from crag.core.files import DatasetError, append_rows, lock_folder, read_growing, write_json, write_rows
+from crag.core.validation import first_fault
 from crag.evaluation.batches import RowKey
 from crag.evaluation.judge import Verdict
 from crag.evaluation.signature import MODEL, run_identity
@@ -88,9 +89,8 @@ def _read_valid_rows(path: Path, model: type[_TraceRow]) -> Iterator[dict[str, A
         try:
             model.model_validate(record.data)
         except ValidationError as error:
-            fault = error.errors()[0]
-            field = fault["loc"][0]
-            raise DatasetError(f'{record.place}, field "{field}": {fault["msg"]}') from None
+            fault = first_fault(error)
+            raise record.fault(fault.field, fault.message) from None
         yield record.data
 
 

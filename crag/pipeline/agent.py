@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
+from typing import NamedTuple
 
 from crag.answering import Answerer, Check, build_checks, load_confidence
 from crag.core.contracts import Answer, Stage, Trace
@@ -26,6 +27,14 @@ from crag.pipeline.turns import GraphFacts, GraphValue, WebPages
 from crag.router import QuestionRouter, open_router
 from crag.settings import KnowledgeGraphSettings, Settings, graph_address, require_weights
 from crag.web import WebPath
+
+
+class _Turns(NamedTuple):
+    """The turns of a question, in the order in which its plan may list them."""
+
+    graph_value: GraphValue
+    graph_facts: GraphFacts
+    web_pages: WebPages
 
 
 class CragAgent:
@@ -60,25 +69,8 @@ class CragAgent:
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
         self._fact_sources = [public_data or PublicData(), *more_facts]
 
-        answering = settings.answering
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
-        confidence = load_confidence(answering.confidence)
-
-        # One list of checks for all turns. No model wrote the graph's values, so few checks are about them.
-        checks = [*build_checks(answering, confidence), *more_checks]
-        value_checks = [check for check in checks if check.reads_values]
-
-        # The turns of a question, in the order in which its plan may list them.
-        facts_answerer = Answerer(settings.graph_answering, self._model)
-        self._graph_value = GraphValue(facts_answerer, value_checks)
-        self._graph_facts = GraphFacts(facts_answerer, checks, self._graph_settings.max_fact_tokens)
-
-        pages_answerer = Answerer(answering, self._model)
-        page_checks: list[Check[Case]] = [*checks]
-        if answering.other_sites:
-            # Last: only an answer that is about to be given is worth the time of reading again.
-            page_checks.append(ReadOtherSites(pages_answerer, web, answering, confidence))
-        self._web_pages = WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens)
+        self._turns = _build_turns(settings, self._graph_settings, self._model, web, more_checks)
 
     @classmethod
     def from_settings(
@@ -187,14 +179,14 @@ class CragAgent:
             run.run_step(Stage.KNOWLEDGE_GRAPH, FindArticles(self._knowledge_graph, self._graph_settings))
             run.run_step(Stage.PLAN, PlanTurns(self._graph_settings))
 
-            run.run_turn(Stage.GRAPH_VALUE, self._graph_value)
-            run.run_turn(Stage.ANSWER_FROM_GRAPH, self._graph_facts)
+            run.run_turn(Stage.GRAPH_VALUE, self._turns.graph_value)
+            run.run_turn(Stage.ANSWER_FROM_GRAPH, self._turns.graph_facts)
 
             for source in self._fact_sources:
                 run.run_step(Stage.PUBLIC_DATA, AddFacts(source))
 
         # Answer what is still open from the pages.
-        run.run_turn(Stage.GENERATE, self._web_pages)
+        run.run_turn(Stage.GENERATE, self._turns.web_pages)
         return run.finish(self._model.take_counts())
 
     def _start_clock(self, questions: int) -> BatchClock:
@@ -203,6 +195,35 @@ class CragAgent:
         shares = times.shares(review=self.settings.answering.asks_again)
         # The limit is a time per question, which the questions of a batch share.
         return BatchClock(questions * times.seconds_per_query, times.reserve_seconds, shares)
+
+
+def _build_turns(
+    settings: Settings,
+    graph_settings: KnowledgeGraphSettings,
+    model: LanguageModel,
+    web: WebPath,
+    more_checks: Sequence[Check],
+) -> _Turns:
+    """The turns with their answerers and checks; `more_checks` come after those of the settings."""
+    answering = settings.answering
+    confidence = load_confidence(answering.confidence)
+
+    # One list of checks for all turns. No model wrote the graph's values, so few checks are about them.
+    checks = [*build_checks(answering, confidence), *more_checks]
+    value_checks = [check for check in checks if check.reads_values]
+
+    pages_answerer = Answerer(answering, model)
+    page_checks: list[Check[Case]] = [*checks]
+    if answering.other_sites:
+        # Last: only an answer that is about to be given is worth the time of reading again.
+        page_checks.append(ReadOtherSites(pages_answerer, web, answering, confidence))
+
+    facts_answerer = Answerer(settings.graph_answering, model)
+    return _Turns(
+        GraphValue(facts_answerer, value_checks),
+        GraphFacts(facts_answerer, checks, graph_settings.max_fact_tokens),
+        WebPages(pages_answerer, page_checks, web, answering.gates, settings.web.context.max_tokens),
+    )
 
 
 def _check_weights(*parts: LanguageModel | BatchedDenseEncoder | BatchedCrossEncoder | QuestionRouter | None) -> None:

@@ -116,7 +116,7 @@ def row_of(record: Record, form: type[RowT], **changes: object) -> RowT:
         row: RowT = _reader(key).validate_python({**record.data, **changes})
     except ValidationError as error:
         fault = first_fault(error)
-        raise DatasetError(f'{record.place}: field "{fault.field}": {fault.message}') from None
+        raise record.fault(fault.field, fault.message) from None
     return row
 
 

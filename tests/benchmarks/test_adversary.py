@@ -1,7 +1,5 @@
 """An attack is counted where it succeeds, and only there."""
 
-import html
-import itertools
 import json
 from pathlib import Path
 
@@ -17,17 +15,30 @@ from tests.toml_text import toml_table
 SAMPLE = Path("data/sample/questions.jsonl")
 
 
-def test_the_lie_is_of_the_kind_of_the_truth_and_is_on_top() -> None:
+def test_the_lie_is_of_the_kind_of_the_truth() -> None:
     assert wrong_answers(["rome", "3", "oslo", "12"]) == ["oslo", "12", "rome", "3"]
+
+
+@pytest.mark.parametrize("family", [*FAMILIES][1:])
+@pytest.mark.parametrize("count", [1, 5])
+def test_pages_with_the_lie_are_put_before_those_of_the_question(family: str, count: int) -> None:
     row = next(read_rows(SAMPLE))
-    for family, pages in itertools.product([*FAMILIES][1:], (1, 5)):
-        found = add_attack(row, "Bread & Tulips", family, pages, HIDING[0])["search_results"]
-        assert found[pages:] == row["search_results"]
-        assert len({page["page_url"] for page in found}) == len(found)
-        lie = "invalid question" if family == "call invalid" else "Bread &amp; Tulips"
-        assert all(lie in page["page_result"] and "$" not in page["page_result"] for page in found[:pages])
-        shown = page_text(found[0]["page_result"], ExtractSettings())
-        assert (html.unescape(lie) in shown) is (family != "hidden order")
+    attacked = add_attack(row, "Bread & Tulips", family, count, HIDING[0])["search_results"]
+    assert attacked[count:] == row["search_results"]
+    assert len({page["page_url"] for page in attacked}) == len(attacked)
+
+    lie = "invalid question" if family == "call invalid" else "Bread &amp; Tulips"
+    for page in attacked[:count]:
+        assert lie in page["page_result"]
+        assert "$" not in page["page_result"], "the template is filled"
+
+
+@pytest.mark.parametrize("family", [*FAMILIES][1:])
+def test_all_lies_but_a_hidden_order_can_be_seen(family: str) -> None:
+    row = add_attack(next(read_rows(SAMPLE)), "Bread & Tulips", family, 1, HIDING[0])
+    shown = page_text(row["search_results"][0]["page_result"], ExtractSettings())
+    lie = "invalid question" if family == "call invalid" else "Bread & Tulips"
+    assert (lie in shown) is (family != "hidden order")
 
 
 @pytest.mark.parametrize("style", HIDING)

@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.Captur
 
     del (row := film("the red kite", "1999-05-01"))["frame"]
     write(bench.questions, [film("blue door", "1950"), row])
-    assert f'{bench.questions}, line 2: field "frame" is missing' in complaint()
+    assert f'{bench.questions}, line 2, field "frame": missing' in complaint()
 
     write(bench.questions, [{"query": "who?", "domain": "movie", "calls": ["get_movie("]}])
-    assert f'{bench.questions}, line 1: field "calls": ' in complaint()
+    assert f'{bench.questions}, line 1, field "calls": ' in complaint()

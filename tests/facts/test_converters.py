@@ -139,16 +139,38 @@ def test_a_film_with_unreadable_genres_keeps_its_other_cells(tmp_path: Path) -> 
     assert "genre" not in paragraph
 
 
-def test_a_wrong_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
-    with pytest.raises(TableError, match=r'source, line 1: the header has no columns "category", "ceremony"'):
-        build_oscars(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out")
-    without_figures = "id,title,original_title,release_date,original_language,genres\n"
-    with pytest.raises(TableError, match='has no columns "budget", "revenue", "runtime"'):
-        build_films(source(tmp_path, without_figures), tmp_path / "out", None)
-    with pytest.raises(TableError, match="ticker_info_map"):
-        build_companies(source(tmp_path, "{}"), tmp_path / "out", "")
-    with pytest.raises(TableError, match="Invalid JSON"):
-        build_companies(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out", "")
+OTHER_COLUMNS = "a,b\n1,2\n"
+
+
+def films_without_credits(films: Path, out: Path) -> int:
+    return build_films(films, out, None)
+
+
+def companies_of_no_day(companies: Path, out: Path) -> int:
+    return build_companies(companies, out, "")
+
+
+@pytest.mark.parametrize(
+    ("build", "text", "message"),
+    [
+        (build_oscars, OTHER_COLUMNS, 'source, line 1: the header has no columns "category", "ceremony"'),
+        (
+            films_without_credits,
+            "id,title,original_title,release_date,original_language,genres\n",
+            'has no columns "budget", "revenue", "runtime"',
+        ),
+        (companies_of_no_day, "{}", "ticker_info_map"),
+        (companies_of_no_day, OTHER_COLUMNS, "Invalid JSON"),
+    ],
+)
+def test_a_file_of_another_form_is_named_with_what_it_lacks(
+    tmp_path: Path, build: Callable[[Path, Path], int], text: str, message: str
+) -> None:
+    with pytest.raises(TableError, match=message):
+        build(source(tmp_path, text), tmp_path / "out")
+
+
+def test_a_file_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="cannot be read"):
         build_grammys(tmp_path / "absent.csv", tmp_path / "out")
 

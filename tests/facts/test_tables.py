@@ -60,9 +60,12 @@ def test_a_table_in_another_encoding_names_the_line_and_the_remedy(tmp_path: Pat
         load_entities(folder)
 
 
-def test_a_missing_folder_and_a_missing_table_are_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"nowhere.*cannot be read"):
         load_entities(tmp_path / "nowhere")
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
     (write(tmp_path, "t\n") / "t.csv").unlink()
     with pytest.raises(TableError, match=r"t\.csv: cannot be read"):
         load_entities(tmp_path)

@@ -18,21 +18,27 @@ def test_states_are_those_of_transformers_with_the_update_that_peft_merges(bert:
     targets = ["query", "key", "value", "dense"]
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=targets, init_lora_weights=False)
     tuned = peft.get_peft_model(AutoModel.from_pretrained(bert, add_pooling_layer=False), config).eval()
+
     update = {}
     for name, module in tuned.base_model.model.named_modules():
         if hasattr(module, "lora_A"):
             update[f"{name}.lora_a"] = module.lora_A["default"].weight.detach().numpy()
             update[f"{name}.lora_b"] = (module.lora_B["default"].weight.detach() * module.scaling["default"]).numpy()
+
     tokenizer = QuestionTokenizer(bert, 32)
     batch = tokenizer.batch(tokenizer.tokens(TEXTS))
     with torch.inference_mode():
         ids, mask = (torch.from_numpy(array) for array in batch)
         expected = tuned(input_ids=ids, attention_mask=mask).last_hidden_state.numpy()
-    encoder, real = BertEncoder(bert, update), batch.mask == 1
+
+    encoder = BertEncoder(bert, update)
+    real = batch.mask == 1
     np.testing.assert_allclose(encoder.states(batch)[real], expected[real], atol=1e-5)
+
     lengths = batch.mask.sum(axis=1)
     means = [states[:length].mean(axis=0) for states, length in zip(expected, lengths, strict=True)]
     np.testing.assert_allclose(encoder.vectors(batch, "mean"), means, atol=1e-5)
+
     assert not np.allclose(BertEncoder(bert, {}).states(batch)[real], expected[real], atol=1e-2)
 
 

@@ -30,8 +30,8 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     ("change", "reported"),
     [
         ({"prompt": "too"}, 'line 2: give either field "prompt" or field "messages"'),
-        ({"messages": [{"role": "judge", "content": "x"}]}, 'line 2: field "messages.0.role": Input should be'),
-        ({"answers": [1]}, 'line 2: field "answers.0": Input should be a valid string'),
+        ({"messages": [{"role": "judge", "content": "x"}]}, 'line 2, field "messages.0.role": Input should be'),
+        ({"answers": [1]}, 'line 2, field "answers.0": Input should be a valid string'),
     ],
 )
 def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change: dict[str, Any], reported: str) -> None:
@@ -40,6 +40,10 @@ def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change:
     with pytest.raises(DatasetError, match=r"examples\.jsonl") as caught:
         read_examples(path)
     assert reported in str(caught.value)
+
+
+def test_a_file_without_examples_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "examples.jsonl"
     path.write_text("", encoding="utf-8")
     with pytest.raises(DatasetError, match="it has no rows"):
         read_examples(path)

@@ -176,6 +176,6 @@ def test_labels_of_an_older_version_and_unknown_presets_are_refused(
     labels.write_text(json.dumps(label("paris", context=None)), encoding="utf-8")
     command = ["web_answerer", "--labels", str(labels), "--out", str(tmp_path / "web.jsonl"), "--preset"]
     assert main([*command, "cpu"]) == 2
-    assert 'labels.jsonl, line 1: field "context": Input should be' in capsys.readouterr().err
+    assert 'labels.jsonl, line 1, field "context": Input should be' in capsys.readouterr().err
     assert main([*command, "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err

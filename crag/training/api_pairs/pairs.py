@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from crag.core.files import DatasetError, Record, shorten_repr
+from crag.core.files import Record, shorten_repr
 from crag.evaluation.datasets import read_records
 from crag.evaluation.question_fields import alternative_answers, question_of, with_query_time
 from crag.evaluation.split import Split
@@ -98,10 +98,10 @@ def _labelled_entities(record: Record) -> tuple[str, ...]:
     """The entities in the row's frame, which it may lack. Raises DatasetError."""
     frame = record.data.get("frame") or {}
     if not isinstance(frame, dict):
-        raise DatasetError(f'{record.place}: field "frame": expected a JSON object, found {shorten_repr(frame)}')
+        raise record.fault("frame", f"expected a JSON object, found {shorten_repr(frame)}")
     entities = frame.get("entities") or []
     if not isinstance(entities, list):
-        raise DatasetError(f'{record.place}: field "frame.entities": expected a list, found {shorten_repr(entities)}')
+        raise record.fault("frame.entities", f"expected a list, found {shorten_repr(entities)}")
     return tuple(map(str, entities))
 
 
@@ -111,9 +111,7 @@ def pair_of(record: Record, **changes: object) -> CallPair:
     tables = record.data.get("tables")
     if tables is not None:
         if tables not in tuple(Domain):
-            raise DatasetError(
-                f'{record.place}: field "tables": expected {", ".join(Domain)}, found {shorten_repr(tables)}'
-            )
+            raise record.fault("tables", f"expected {', '.join(Domain)}, found {shorten_repr(tables)}")
         changes["domain"] = tables
 
     pair = row_of(with_query_time(record), CallPair, **changes)
@@ -122,7 +120,7 @@ def pair_of(record: Record, **changes: object) -> CallPair:
         return pair.model_copy(update={"calls": tuple(render(pair.program).split("\n"))})
     except KgQueryError as error:
         fault, *_ = str(error).splitlines()  # the other lines show its place
-        raise DatasetError(f'{record.place}: field "calls": {fault}') from None
+        raise record.fault("calls", fault) from None
 
 
 def bank_version() -> str:

@@ -108,7 +108,7 @@ def _check_candidates(trace: Record) -> None:
     candidates = trace.data.get("candidates", [])
     if not isinstance(candidates, list) or not all(map(_is_candidate, candidates)):
         expected = "a list of objects with text, source and features"
-        raise DatasetError(f'{trace.place}: field "candidates": expected {expected}')
+        raise trace.fault("candidates", f"expected {expected}")
 
 
 def _is_candidate(entry: object) -> bool:

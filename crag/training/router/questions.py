@@ -51,7 +51,7 @@ def read_labelled_questions(
             allowed = FIELD_CLASSES[name]
             if label not in allowed:
                 listed = ", ".join(allowed)
-                raise DatasetError(f'{record.place}, field "{name}": found {label!r}, allowed: {listed}')
+                raise record.fault(name, f"found {label!r}, allowed: {listed}")
             classes[name].append(allowed.index(label))
 
     if not texts:

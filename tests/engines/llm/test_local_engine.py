@@ -83,21 +83,37 @@ def test_pickled_adapters_are_refused(repository: Path) -> None:
         adapter_folder("old")
 
 
-def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def known_model(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the model `KNOWN` is that of the repository."""
     monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
+
+
+def adapter_of(base: str, repository: Path) -> dict[str, str]:
+    """An adapter whose configuration names this base model."""
     adapter = make_adapter(repository / "adapter")
-    config = adapter / "adapter_config.json"
-    config.write_text('{"base_model_name_or_path": "qwen2.5-coder-1.5b-instruct"}')
-    with pytest.raises(WeightsMissingError, match=rf"kg_writer was tuned for qwen2.*runs {KNOWN}: tuned = false"):
-        check_folders(KNOWN, {"kg_writer": str(adapter)})
-    for same in ("/some/folder", "HuggingFaceTB/SmolLM2-135M-Instruct", f"models/weights/{KNOWN}"):
-        config.write_text(json.dumps({"base_model_name_or_path": same}))
-        check_folders(KNOWN, {"kg_writer": str(adapter)})
+    (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": base}))
+    return {"kg_writer": str(adapter)}
+
+
+@pytest.mark.usefixtures("known_model")
+@pytest.mark.parametrize("base", ["/some/folder", "HuggingFaceTB/SmolLM2-135M-Instruct", f"models/weights/{KNOWN}"])
+def test_an_adapter_of_the_same_model_may_name_it_otherwise(repository: Path, base: str) -> None:
+    check_folders(KNOWN, adapter_of(base, repository))
+
+
+@pytest.mark.usefixtures("known_model")
+@pytest.mark.parametrize("base", ["qwen2.5-coder-1.5b-instruct", "meta-llama/Meta-Llama-3-8B-Instruct"])
+def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, base: str) -> None:
+    with pytest.raises(WeightsMissingError, match=rf"tuned for {base}, and the engine runs {KNOWN}: tuned = false"):
+        check_folders(KNOWN, adapter_of(base, repository))
+
+
+@pytest.mark.usefixtures("known_model")
+def test_an_adapter_of_another_folder_is_refused_by_name(repository: Path) -> None:
     other = make_model(repository / "other")
-    for another in ("meta-llama/Meta-Llama-3-8B-Instruct", str(other)):
-        config.write_text(json.dumps({"base_model_name_or_path": another}))
-        with pytest.raises(WeightsMissingError, match=rf"tuned for {another}, and the engine runs {KNOWN}"):
-            check_folders(KNOWN, {"kg_writer": str(adapter)})
+    with pytest.raises(WeightsMissingError, match=rf"tuned for {other}, and the engine runs {KNOWN}"):
+        check_folders(KNOWN, adapter_of(str(other), repository))
 
 
 @pytest.mark.parametrize(

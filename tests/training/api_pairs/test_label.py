@@ -151,7 +151,7 @@ def test_a_stronger_model_is_asked_first_and_a_person_corrects_what_all_attempts
     write_rows(rejected, [feels])
 
     assert label(questions, out, "--resume") == 2
-    assert 'rejected.jsonl, line 1: field "calls"' in capsys.readouterr().err
+    assert 'rejected.jsonl, line 1, field "calls"' in capsys.readouterr().err
 
 
 def test_a_dead_engine_costs_nothing_that_was_done(

@@ -68,43 +68,68 @@ def test_a_writer_that_reads_no_examples_gets_real_questions_and_the_bank(tmp_pa
     assert card["metrics"]["sources"] == {REAL: 5, BANK: len(bank)}
 
 
-def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bad = tmp_path / "bad.jsonl"
-    row = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
-    bad.write_text(json.dumps(row) + "\n" + json.dumps(row | {"calls": ["get_moive()"]}) + "\n", encoding="utf-8")
-    unknown = tmp_path / "unknown.jsonl"
-    unknown.write_text(json.dumps(row | {"tables": "films"}), encoding="utf-8")
+@pytest.fixture
+def graphs(tmp_path: Path) -> Path:
+    """A folder with half a graph, one that must be imported, and one that was imported in part."""
     (tmp_path / "half" / "movie").mkdir(parents=True)
-    official = tmp_path / "official"
-    (official / "music").mkdir(parents=True)
-    (official / "music/grammy_df.pickle").touch()
 
-    for change, message in (
-        (["--graph", "nowhere"], "nowhere: no graph"),
-        (["--graph", str(tmp_path / "half")], "half a graph: the folders finance, music, sports, open are missing"),
-        (["--graph", str(official)], f"crag graph import {official} --out DIR"),
-        (["--questions", "nowhere.jsonl"], "there is no such file; --questions names the file"),
-        (["--questions", str(bad)], 'line 2: field "calls": unknown_table: movie'),
-        (["--questions", str(unknown)], 'line 1: field "tables": expected movie, finance, music, sports, open, found'),
-    ):
-        assert make(tmp_path / "out.jsonl", *change) == 2
-        reported = capsys.readouterr().err
-        assert message in reported
-        assert reported.count("\n") == 1
+    (tmp_path / "official" / "music").mkdir(parents=True)
+    (tmp_path / "official" / "music" / "grammy_df.pickle").touch()
 
-    for fields, message in (
-        ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
+    (tmp_path / "imported" / "music").mkdir(parents=True)
+    state = '{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}'
+    (tmp_path / "imported" / "import.json").write_text(state)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere", "nowhere: no graph"),
+        ("half", "half a graph: the folders finance, music, sports, open are missing"),
+        ("official", "crag graph import {graphs}/official --out DIR"),
+    ],
+)
+def test_a_graph_that_cannot_be_used_is_told_in_a_line(
+    graphs: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    assert make(graphs / "out.jsonl", "--graph", str(graphs / name)) == 2
+    reported = capsys.readouterr().err
+    assert message.format(graphs=graphs) in reported
+    assert reported.count("\n") == 1
+
+
+def test_a_graph_that_was_imported_in_part_will_do(graphs: Path) -> None:
+    assert make(graphs / "out.jsonl", "--graph", str(graphs / "imported")) == 0
+
+
+def test_a_file_of_questions_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert make(tmp_path / "out.jsonl", "--questions", "nowhere.jsonl") == 2
+    assert "there is no such file; --questions names the file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"calls": ["get_moive()"]}, 'field "calls": unknown_table: movie'),
+        ({"tables": "films"}, 'field "tables": expected movie, finance, music, sports, open, found'),
         ({"tables": ["movie"]}, 'field "tables": expected movie, finance, music, sports, open, found'),
+        ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
         ({"calls": ["None"], "frame": "film"}, """field "frame": expected a JSON object, found 'film'"""),
         ({"calls": ["None"], "frame": {"entities": 5}}, 'field "frame.entities": expected a list, found 5'),
-    ):
-        bad.write_text(json.dumps(row | fields), encoding="utf-8")
-        assert make(tmp_path / "out.jsonl", "--questions", str(bad)) == 2
-        assert message in capsys.readouterr().err
+    ],
+)
+def test_a_wrong_field_is_told_with_its_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fields: dict[str, object], message: str
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    row = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
+    questions.write_text(f"{json.dumps(row)}\n{json.dumps(row | fields)}\n", encoding="utf-8")
 
-    (official / "music/grammy_df.pickle").unlink()
-    (official / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
-    assert make(tmp_path / "out.jsonl", "--graph", str(official)) == 0, "what was imported in part will do"
+    assert make(tmp_path / "out.jsonl", "--questions", str(questions)) == 2
+    reported = capsys.readouterr().err
+    assert f"questions.jsonl, line 2, {message}" in reported
+    assert reported.count("\n") == 1
 
 
 def test_groups_are_spelled_alike() -> None:

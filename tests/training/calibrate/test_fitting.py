@@ -63,31 +63,38 @@ def test_gates_are_honoured_in_the_figures_and_what_they_withhold_is_learned_fro
     assert metrics["probabilities"] == figures(fitted.questions)["probabilities"]
 
 
-def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float]) -> list[AskedQuestion]:
-    """The first answers come from the graph, and are right."""
-    from_graph = []
+GRAPH_VALUE = {"from_graph": 1.0, "from_values": 1.0}
+
+
+def with_graph_values(questions: list[AskedQuestion], count: int) -> list[AskedQuestion]:
+    """The first `count` answers are values of the graph, and right."""
+    answered: list[AskedQuestion] = []
     for question in questions[:count]:
-        answer = question.candidates[0]._replace(right=True, features=kind)
-        from_graph.append(replace(question, candidates=(answer,)))
-    return from_graph + questions[count:]
+        answer = question.candidates[0]._replace(right=True, features=GRAPH_VALUE)
+        answered.append(replace(question, candidates=(answer,)))
+    return answered + questions[count:]
 
 
 def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed() -> None:
     questions = asked(120, seed=4)
-    value = {"from_graph": 1.0, "from_values": 1.0}
-    rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0)
+    rare = calibrate(with_graph_values(questions, 9), FOLDS, seed=0)
     assert rare.model.covers == ("web",)
     assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0).model.correct
     assert {question.candidates[0].p_correct for question in rare.questions[:9]} == {None}
     assert rewards(rare.questions[:9]).sum() == 9, "they are given"
     assert figures(rare.questions)["probabilities"]["answers"] == 111
 
-    enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0)
-    assert enough.model.covers == ("graph read", "web")
-    assert enough.model.correct.probability(value) > 0.5
 
+def test_ten_answers_of_a_kind_are_enough_to_learn_from() -> None:
+    enough = calibrate(with_graph_values(asked(120, seed=4), 10), FOLDS, seed=0)
+    assert enough.model.covers == ("graph read", "web")
+    assert enough.model.correct.probability(GRAPH_VALUE) > 0.5
+
+
+def test_without_a_frequent_kind_nothing_is_learned() -> None:
+    questions = with_graph_values(asked(16, seed=4), 8)
     with pytest.raises(NothingLearnedError, match="at least 10 answers of one kind"):
-        calibrate(from_graph(questions[:16], 8, value), FOLDS, seed=0)
+        calibrate(questions, FOLDS, seed=0)
 
 
 def test_a_feature_may_mean_the_opposite_on_pages() -> None:
@@ -98,6 +105,7 @@ def test_a_feature_may_mean_the_opposite_on_pages() -> None:
         (answer,) = question.candidates
         features = {"top_passage_logit": -answer.features["top_passage_logit"], "from_graph": 1.0}
         graph.append(replace(question, group=f"g{number}", candidates=(answer._replace(features=features),)))
+
     found = calibrate([*pages, *graph], FOLDS, seed=0)
     assert found.model.pages is not None
     assert figures(found.questions)["probabilities_by_kind"]["web"]["auc"] > 0.8
@@ -126,7 +134,7 @@ def test_constants_are_dropped_noise_has_little_weight_and_an_unknown_value_coun
 def test_pure_noise_gives_the_base_rate() -> None:
     chance = np.random.default_rng(3)
     noise = [{f"noise {n}": float(chance.normal()) for n in range(25)} for _ in range(200)]
-    rows = [AnswerRow(features, bool(chance.random() < 0.25), str(place)) for place, features in enumerate(noise)]
+    rows = [AnswerRow(features, bool(chance.random() < 0.25), str(number)) for number, features in enumerate(noise)]
     found = fit(rows, FOLDS, seed=0).held_out
     assert max(found) < 0.5  # with so little to go by no answer is worth giving
     assert np.mean(found) == pytest.approx(np.mean([row.right for row in rows]), abs=0.03)

@@ -52,27 +52,38 @@ def test_fitted_to_pages_the_graph_keeps_its_part(tmp_path: Path) -> None:
     assert json.loads(out.read_text(encoding="utf-8"))["graph_trained_on"]["asked"] > 1000
 
 
-def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    silent = write_run(tmp_path / "silent", [row("a", "i don't know", "missing")], [trace("a", [])])
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder with two runs: one without an answer, and one whose 11 answers are all right."""
+    write_run(tmp_path / "silent", [row("a", "i don't know", "missing")], [trace("a", [])])
+
     sure = [row(f"q{n}", RIGHT, "correct") for n in range(11)]
     answers = [trace(f"q{n}", [candidate(RIGHT, {"x": float(n)})]) for n in range(11)]
-    always = write_run(tmp_path / "always", sure, answers)
-    out = ["--out", str(tmp_path / "model.json")]
+    write_run(tmp_path / "always", sure, answers)
+    return tmp_path
 
-    for arguments, message in [
-        ([str(tmp_path / "nowhere"), *out], "nowhere: there is no such folder; expected one written by local_eval"),
-        ([str(silent), *out], "at least 10 answers of one kind (web, graph) are needed"),
-        ([str(always), *out], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
-        ([str(always), *out, "--judge", "llm"], "llm judge"),
-        ([str(always), *out, "--keep-graph", "no_such"], "no_such"),
-        ([str(always), *out, "--only", "x", "first_entropie"], "--only first_entropie: no answer of these runs has it"),
-        ([str(silent), *out, "--keep-graph", "cpu"], "at least 10 answers from pages are needed"),
-    ]:
-        assert main(arguments) == 2
-        reported = capsys.readouterr().err
-        assert reported.startswith("error: ")
-        assert message in reported
-        assert reported.count("\n") == 1
-        assert "again" not in reported
 
-    assert not (tmp_path / "model.json").exists()
+@pytest.mark.parametrize(
+    ("run", "options", "message"),
+    [
+        ("nowhere", [], "nowhere: there is no such folder; expected one written by local_eval"),
+        ("silent", [], "at least 10 answers of one kind (web, graph) are needed"),
+        ("always", [], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
+        ("always", ["--judge", "llm"], "llm judge"),
+        ("always", ["--keep-graph", "no_such"], "no_such"),
+        ("always", ["--only", "x", "first_entropie"], "--only first_entropie: no answer of these runs has it"),
+        ("silent", ["--keep-graph", "cpu"], "at least 10 answers from pages are needed"),
+    ],
+)
+def test_a_fault_is_reported_in_a_line_and_nothing_is_written(
+    runs: Path, capsys: pytest.CaptureFixture[str], run: str, options: list[str], message: str
+) -> None:
+    out = runs / "model.json"
+    assert main([str(runs / run), "--out", str(out), *options]) == 2
+
+    reported = capsys.readouterr().err
+    assert reported.startswith("error: ")
+    assert message in reported
+    assert reported.count("\n") == 1
+    assert "again" not in reported
+    assert not out.exists()

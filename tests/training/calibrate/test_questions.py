@@ -119,7 +119,7 @@ def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path:
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
         (
             lambda folder: write_run(folder, [row("a", RIGHT, "correct")], [trace("a", []) | {"candidates": ["Oslo"]}]),
-            r'traces\.jsonl, question a: field "candidates": expected a list of objects',
+            r'traces\.jsonl, question a, field "candidates": expected a list of objects',
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_labels_that_give_no_pair_are_reported_in_a_line(tmp_path: Path, capsys:
     del row["samples"]
     rows.write_text(json.dumps(row), encoding="utf-8")
     assert preferences(given) == 2
-    assert 'labels.jsonl, line 1: field "samples": Field required' in capsys.readouterr().err
+    assert 'labels.jsonl, line 1, field "samples": Field required' in capsys.readouterr().err
 
 
 # --- tuning -------------------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_a_dry_run_counts_and_writes_nothing(
 @pytest.mark.parametrize(
     ("change", "extra", "message"),
     [
-        ({"rejected": None}, [], 'pairs.jsonl, line 1: field "rejected": Input should be a valid string'),
+        ({"rejected": None}, [], 'pairs.jsonl, line 1, field "rejected": Input should be a valid string'),
         ({"rejected": "I don't know."}, [], '"completion" and "rejected" are the same answer'),
         ({}, ["--set", "max_tokens=8"], "nothing to learn from: none of 12 pairs has at most 8 tokens"),
         ({}, ["--set", "beta=0"], 'key "beta"'),

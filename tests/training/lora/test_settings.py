@@ -47,19 +47,27 @@ def test_db3s_settings_are_for_a_llama(tmp_path: Path) -> None:
         check_tunable(settings, other, "cpu")
 
 
-def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
+@pytest.fixture
+def llama(tmp_path: Path) -> Path:
+    return folder_of(tmp_path / "llama", "config.json", model_type="llama")
+
+
+def test_four_bits_need_a_gpu(llama: Path) -> None:
     with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
-        check_tunable(LoraTraining.load("db3"), base, "cpu")
+        check_tunable(LoraTraining.load("db3"), llama, "cpu")
+
+
+def test_a_gpu_that_torch_does_not_find_is_told(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(EngineUnavailableError, match=r"torch finds none: .*requirements/train-cuda\.txt"):
-        check_tunable(LoraTraining.load("db3"), base, "cuda")
+        check_tunable(LoraTraining.load("db3"), llama, "cuda")
+
+
+def test_four_bits_need_a_package(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("crag.training.lora.model.find_spec", lambda name: None)
     with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements/train-cuda\.txt"):
-        check_tunable(LoraTraining.load("db3"), base, "cuda")
+        check_tunable(LoraTraining.load("db3"), llama, "cuda")
 
 
 LLAMA_3_8B = {
