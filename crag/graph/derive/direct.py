@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
+from crag.graph.derive.near_misses import asks_for_other
 from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, Reading, RuleInputs
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
@@ -36,33 +37,6 @@ _NEEDS_THOUGHT = re.compile(
     """,
     re.VERBOSE,
 )
-_ASKS_FOR_OTHER = {
-    "release_date": re.compile(
-        r"\b(?:film(?:ed|ing)|shot|shooting|takes? place|nominated|trailers?|teasers?|sequels?|prequels?|soundtracks?"
-        r"|dvd)\b|\bre-?release|\b(?:released|shown|out|premiered?) in (?!\d|which|what|theat|cinema)"
-    ),
-    "revenue": re.compile(
-        r"\bprofits?\b|\bopening\b|\bdomestic(?:ally)?\b|\boverseas\b|\binternational(?:ly)?\b"
-        r"|\bin (?:the )?(?:us|usa|uk|united|north|china|europe)\b"
-    ),
-    "award_count": re.compile(r"\bnomin|\blatin\b|\blos[et]s?\b"),
-    "GF": re.compile(r"\bconced|\ballow|\bhalf\b|\bhalftime\b"),
-    "GA": re.compile(r"\bhalf\b|\bhalftime\b"),
-    "opponent": re.compile(r"\bwho scored\b|\bscorers?\b"),
-    "Captain": re.compile(r"\bcoach|\bmanag|\btrain"),
-    "birth_place": re.compile(r"\bliv(?:es?|ed|ing)\b|\bgr[eo]w|\braised\b|\bdie[sd]?\b|\bburied\b"),
-    "author": re.compile(r"\bproduce[rd]?s?\b|\bcover(?:ed|s)?\b|\bdirect"),
-}
-"""For a key the words with which a question asks for something else: "when was the trailer released"."""
-_RELATIVE = re.compile(
-    r"@\d+(?:'s|')\s(?:first |second |last |\w+est )?"
-    r"(?:sons?|daughters?|child(?:ren)?|kids?|wife|husband|spouse|partner|mother|father|parents?|brothers?|sisters?)\b"
-)
-"""Somebody else: "when was @0's daughter born"."""
-_TABLES_OF_NOW = frozenset({"get_stock_market_cap", "get_stock_pe_ratio", "get_stock_eps"})
-"""They have no dates: their values are those of the day of asking."""
-_OTHER_YEAR = re.compile(r"\b(?:(?P<year>(?:19|20)[0-9]{2})|(?:last|previous|next) (?:year|quarter|month)|will)\b")
-_OTHER_MEASURE = re.compile(r"\b(?:forward|industry|sector|yield)\b")
 _WHEN = re.compile(
     r"""
     \bwhen\b
@@ -87,7 +61,7 @@ def value_itself(inputs: RuleInputs, reading: Reading) -> str | None:
     """The values in words if they answer the question by themselves, else None."""
     question = inputs.masked.core
     column = reading.column
-    if not _asks_for_values(question) or not _means_the_rows(inputs, reading) or _asks_for_other(inputs, reading):
+    if not _asks_for_values(question) or not _means_the_rows(inputs, reading) or asks_for_other(inputs, reading):
         return None
     if reading.averaged:
         return _write_values(reading.values, column)
@@ -114,21 +88,6 @@ def _asks_for_values(question: str) -> bool:
 def _means_the_rows(inputs: RuleInputs, reading: Reading) -> bool:
     """Whether the question means exactly the rows found."""
     return reading.averaged or meant_rows(inputs.masked, reading.rows, reading.filtered_keys) == reading.rows
-
-
-def _asks_for_other(inputs: RuleInputs, reading: Reading) -> bool:
-    """Whether the question asks for something near the value: for another time, another measure, somebody's child."""
-    question = inputs.masked.core
-    other = _ASKS_FOR_OTHER.get(reading.key)
-    if (other and other.search(question)) or _RELATIVE.search(question):
-        return True
-    if reading.table.name not in _TABLES_OF_NOW:
-        return False
-
-    # Of the whole question: "in 2010, what was ..."
-    time = _OTHER_YEAR.search(inputs.question)
-    is_this_year = time is not None and inputs.today is not None and time["year"] == str(inputs.today.year)
-    return (time is not None and not is_this_year) or _OTHER_MEASURE.search(question) is not None
 
 
 def _is_other_end_of_life(key: str, question: str) -> bool:

@@ -126,6 +126,26 @@ from when until when did the owls exist? | LIFE | ("1975","1999") | None
 when was the owls born? | LIFE | ("1975","unknown") | 1975
 how long did the owls exist? | LIFE | ("1975","1999") | None
 how old is ann lee? | AGE | ("1974-03-06",) | 49 years
+which had the larger market cap in 2010, abc or xyz? | CAP | (2.0,) (1.0,) | None
+which company's market cap grew more, abc or xyz? | CAP | (2.0,) (1.0,) | None
+how much larger was the market cap of abc than that of xyz in 2010? | CAP | (2e9,) (1e9,) | None
+which had a higher eps last year, abc or xyz? | EPS | (2.0,) (1.0,) | None
+whose wife is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who started acting earlier, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who died first, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+did ann lee die before bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who was older when they won, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+which film's trailer came out first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | None
+which film started filming first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | None
+which film came out first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | heat
+which film is better, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+which film did better at the box office, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | heat
+which film made more in the us, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+which film has more oscars, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+who has more grammy nominations, ann lee or bob ray? | GRAMMYS | (5,) (13,) | None
+who has more albums, ann lee or bob ray? | GRAMMYS | (5,) (13,) | None
+which song stayed longer on the chart, heat or ice? | CHART | (3,) (10,) | None
+how old is ann lee's daughter? | AGE | ("1974-03-06",) | None
 how old was ann lee when she married? | AGE | ("1974-03-06",) | None
 how old was ann lee when heat came out? | AGE AT FILM | ("1974-11-11",) ("1995-12-15",) | 21 years
 how old was ann lee when she won? | AGE AT AWARD | ("1974-11-11",) (2016,) | 42 years
