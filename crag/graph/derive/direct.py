@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
-from crag.graph.derive.near_misses import asks_for_other
+from crag.graph.derive.near_misses import asks_for_other, counts_others
 from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, Reading, RuleInputs
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
@@ -66,7 +66,7 @@ def value_itself(inputs: RuleInputs, reading: Reading) -> str | None:
     if reading.averaged:
         return _write_values(reading.values, column)
     if reading.counted:
-        return _write_count(reading, question)
+        return None if counts_others(inputs, reading) else _write_count(reading, question)
     if column is None or not reading.values or not _kind_fits(column, question):
         return None
 

@@ -36,6 +36,15 @@ _ASKS_FOR_OTHER = {
 """For a key the words with which a question asks for something else."""
 
 _LATER_IN_LIFE = re.compile(r"\bwhen (?:he|she|they)\b|\bdie[sd]?\b|\bdead\b|\bdeath\b")
+_OTHER_ROWS = {
+    "get_movie_person_cast": re.compile(
+        r"\bdirect|\bproduce[drs]|\bwr(?:ote|itten|iter)|\bcompos|\blanguages?\b|\baward|\boscar"
+    ),
+    "get_movie_person_crew": re.compile(r"\bacted\b|\bstarred\b|\blanguages?\b|\baward|\boscar"),
+    "get_movie_person_oscar": re.compile(r"\bgrammys?\b|\bemmys?\b|\bbaftas?\b|\bgolden globes?\b|\btonys?\b"),
+}
+"""For a table the words with which a question counts something else than its rows."""
+_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
 _KIN = (
     r"(?:sons?|daughters?|child(?:ren)?|kids?|wife|wives|husbands?|spouses?|partners?|mothers?|fathers?|parents?"
     r"|brothers?|sisters?)"
@@ -69,6 +78,15 @@ def asks_for_other(inputs: RuleInputs, reading: Reading) -> bool:
     time = _OTHER_TIME.search(inputs.question)
     is_this_year = time is not None and inputs.today is not None and time["year"] == str(inputs.today.year)
     return (time is not None and not is_this_year) or _OTHER_MEASURE.search(question) is not None
+
+
+def counts_others(inputs: RuleInputs, reading: Reading) -> bool:
+    """Whether the question counts other things than the rows of the reading: films that she directed, or of a year."""
+    other = _OTHER_ROWS.get(reading.table.name)
+    if other and other.search(inputs.question):
+        return True
+    asked = repr(reading.call) + repr(reading.conditions)
+    return any(year not in asked for year in _YEAR.findall(inputs.question))
 
 
 def compares_lives(inputs: RuleInputs) -> bool:

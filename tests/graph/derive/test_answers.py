@@ -32,6 +32,7 @@ CALLS = {
     "TITLE": 'get_movie("red kite")["original_title"]',
     "LANGUAGE": 'get_movie("red kite")["original_language"]',
     "FILMS": 'get_movie_person_cast(None,"ann lee")["len"]',
+    "FILMS OF YEARS": 'get_movie_person_cast(None,"ann lee",[ge(year,"2001"),le(year,"2003")])["len"]',
     "WON": 'get_movie_person_oscar(None,"ann lee",eq(winner,"true"))["len"]',
     "CHART": 'get_billboard("heat","2024-01-02")["rank"]\nget_billboard("ice","2024-01-02")["rank"]',
     "GRAMMYS": 'get_grammy_person("ann lee")["award_count"]\nget_grammy_person("bob ray")["award_count"]',
@@ -103,9 +104,16 @@ do you know which title red kite had originally? | TITLE | ("Roter Drache",) | N
 was there an original language red kite came in? | LANGUAGE | ("de",) | German (de)
 was red kite shot in german? | LANGUAGE | ("de",) | None
 how many times has ann lee acted? | FILMS | (3,) | 3
-was ann lee in any movies between 2001 and 2003? | FILMS | [{"movie_name":"Red Kite"}] | yes
-was ann lee in any movies between 2001 and 2003? | FILMS | () | None
+was ann lee in any movies between 2001 and 2003? | FILMS OF YEARS | [{"movie_name":"Red Kite"}] | yes
+was ann lee in any movies between 2001 and 2003? | FILMS OF YEARS | () | None
+was ann lee in any movies between 2001 and 2003? | FILMS | [{"movie_name":"Red Kite"}] | None
 was ann lee in more films than any other? | FILMS | (3,) | None
+how many films has ann lee directed? | FILMS | (3,) | None
+has ann lee ever directed a film? | FILMS | (3,) | None
+how many films has ann lee acted in since 2010? | FILMS | (3,) | None
+has ann lee ever won a grammy? | WON | [{"winner": True}] | None
+has ann lee ever won an oscar? | WON | [{"winner": True}] | yes
+how many oscars did ann lee win before 2010? | WON | [{"winner": True}] | None
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY YEARS | (2010,2017,2018) | 2
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY COUNT | (5,) | None
 how many grammys did ann lee win until the 62nd grammy (2019)? | GRAMMY COUNT | (5,) | 5
