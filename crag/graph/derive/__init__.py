@@ -11,6 +11,7 @@ from dataclasses import replace
 from crag.graph.derive import comparison, games, infobox, totals, values
 from crag.graph.derive.direct import value_itself
 from crag.graph.derive.games import may_be_outdated
+from crag.graph.derive.near_misses import asks_for_other
 from crag.graph.derive.readings import CallResults, Derived, Reading, RuleInputs, read_inputs
 from crag.graph.language import Average, Call, Previous, Program, Statement
 from crag.graph.results import Result
@@ -89,6 +90,8 @@ def derived_answer(calls: CallResults) -> Derived | None:
     """The answer that follows from the results, and how; None if no rule is sure."""
     inputs = read_inputs(calls)
     if inputs is None or not inputs.readings:
+        return None
+    if any(asks_for_other(inputs, reading) for reading in inputs.readings):
         return None
     # The rules run one by one, only until one of them is sure
     for answer in _apply_rules(inputs.by_entity):

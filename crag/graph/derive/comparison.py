@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from crag.graph.derive.games import number_of_games, part_of_games
 from crag.graph.derive.infobox import compared_numbers
+from crag.graph.derive.near_misses import compares_lives
 from crag.graph.derive.readings import (
     DATE_TYPES,
     Amount,
@@ -74,6 +75,9 @@ _MANY_FOR_THE_MONEY = re.compile(
     re.VERBOSE,
 )
 _GOOD_OR_BAD = re.compile(r"\b(?:better|best|worse|worst)\b")
+_OF_MONEY = re.compile(
+    r"\bbox office\b|\bgross|\bearn|\brevenue|\bmoney\b|\bfinancial|\bperform|\bcommercial|\bsales?\b"
+)
 _LOSS = re.compile(r"\b(?:los[et]s?|losing|loss(?:es)?|deficits?)\b")
 _PROFIT = re.compile(r"\bprofit(?:s|able|ability)?\b")
 _BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
@@ -284,7 +288,7 @@ def _read_pair(inputs: RuleInputs) -> _Pair | None:
 
 def _read_comparison(inputs: RuleInputs) -> _Comparison | None:
     """The names and numbers that the question compares, if all are known."""
-    if len(inputs.readings) < 2 or _NEGATED.search(inputs.question):
+    if len(inputs.readings) < 2 or _NEGATED.search(inputs.question) or compares_lives(inputs):
         return None
 
     # The question must name everything that is compared.
@@ -382,6 +386,9 @@ def _is_beyond_the_data(question: str, reading: Reading) -> bool:
     if reading.key != "result" and _LOSS.search(question):
         return True
     if reading.key in {"revenue", "budget"} and _PROFIT.search(question):
+        return True
+    # A film that earned more is not the better one
+    if reading.key == "revenue" and _GOOD_OR_BAD.search(question) and not _OF_MONEY.search(question):
         return True
 
     # Prices do not show which share rose more.

@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
 from crag.graph.conditions import as_number
+from crag.graph.derive.near_misses import asks_for_other, counts_others
 from crag.graph.derive.readings import BIRTH_KEYS, END_OF_LIFE, Reading, RuleInputs
 from crag.graph.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, meant_rows
 from crag.graph.results import Value
@@ -27,6 +28,10 @@ _NEEDS_THOUGHT = re.compile(
       | difference | differ | compared? | versus | vs | both | than | percent(?:age)?
       | until | before | after | since | between | at\ the\ time                         # another date
       | how\ old | age | times | how\ long\ ago                                          # a calculation
+      | half\ of | (?:can|could)\ i\ (?:buy|get|afford|purchase)
+      | in\ (?:euros?|pounds|yen|rupees|yuan)
+      | day\ of\ the\ week | weekday | (?:what|which)\ (?:month|decade|century)           # a part of a date
+      | first\ (?:word|letter)
       | other\ than | besides | except                                                   # a negation
     )\b
     """,
@@ -56,12 +61,12 @@ def value_itself(inputs: RuleInputs, reading: Reading) -> str | None:
     """The values in words if they answer the question by themselves, else None."""
     question = inputs.masked.core
     column = reading.column
-    if not _asks_for_values(question) or not _means_the_rows(inputs, reading):
+    if not _asks_for_values(question) or not _means_the_rows(inputs, reading) or asks_for_other(inputs, reading):
         return None
     if reading.averaged:
         return _write_values(reading.values, column)
     if reading.counted:
-        return _write_count(reading, question)
+        return None if counts_others(inputs, reading) else _write_count(reading, question)
     if column is None or not reading.values or not _kind_fits(column, question):
         return None
 

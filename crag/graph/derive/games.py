@@ -11,6 +11,7 @@ from crag.graph.masked_question import AWAY, BEATS, HOME, HOW_MANY, meant_rows, 
 from crag.graph.results import Result
 from crag.graph.tables.nearest_games import LONGEST_BREAK, asks_for_last_game
 from crag.graph.wording import GAME_RESULTS
+from crag.text.dates import MONTH_NAME, month_number
 from crag.text.matching import words
 
 _ASKS_FOR_OUTCOME = re.compile(r"\b(?:fared?|outcome|result)\b")
@@ -32,6 +33,20 @@ _WORDS_OF_A_GAME = frozenset(
         "nba league basketball football soccer yesterday yesterday's today today's tonight night time out"
     )
 )
+_THE_LEAGUE = ("the", "league")
+_OTHER_COUNT = re.compile(
+    r"""
+    \b(?: in\ a\ row | consecutive(?:ly)? | straight | streaks?                        # a series of games
+      | play-?offs? | post-?season | pre-?season | finals? | overtime | extra\ time       # games of a kind
+      | titles? | championships? | cups? | trophies | awards? | medals? | rings?          # no games
+      | points | goals | players?
+      | not | without | by\ (?:at\ least\ |more\ than\ |over\ )?(?:\d+|\w+\ or\ more)    # other games
+    )\b | n't\b
+    """,
+    re.VERBOSE,
+)
+"""What is counted, if it is not simply the games won, lost or drawn."""
+_MONTH = re.compile(rf"\bin ({MONTH_NAME})")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _RESULTS = {letter: f"{letter} ({word})" for letter, word in GAME_RESULTS.items()}
 """The graph's letters of results, as they are answered: "W (win)"."""
@@ -47,7 +62,7 @@ def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
     letters = named_results(inputs.question)
     if not letters and _SUCCESS.search(inputs.question):
         letters = {"W"}
-    if len(letters) != 1 or BEATS.search(inputs.question):
+    if len(letters) != 1 or BEATS.search(inputs.question) or _counts_others(inputs, reading):
         return None
 
     # Games to come have no result yet
@@ -59,6 +74,16 @@ def number_of_games(inputs: RuleInputs, reading: Reading) -> int | None:
     if "result" in reading.filtered_keys:  # the call has already filtered them
         return len(games)
     return sum(row.cells["result"] in letters for row in games)
+
+
+def _counts_others(inputs: RuleInputs, reading: Reading) -> bool:
+    """Whether the question counts other things than all games of the call: titles, games in a row, those of a month."""
+    if _OTHER_COUNT.search(inputs.question):
+        return True
+    call = repr(reading.call).lower()
+    # "December" is 2022-12 in the call, or as the question has it
+    months = _MONTH.findall(inputs.question)
+    return any(month[:3] not in call and f"-{month_number(month):02}" not in call for month in months)
 
 
 def part_of_games(inputs: RuleInputs, reading: Reading) -> Reading:
@@ -126,7 +151,11 @@ def whether_won(inputs: RuleInputs, reading: Reading) -> Derived | None:
     match = _DID_THEY.fullmatch(inputs.masked.core)
     if match is None:
         return None
-    for word in match["when"].split():
+    when = tuple(match["when"].split())
+    # A title, not a game
+    if when == _THE_LEAGUE:
+        return None
+    for word in when:
         if word not in _WORDS_OF_A_GAME and not _DAY.fullmatch(word):
             return None
 

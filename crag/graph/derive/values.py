@@ -2,6 +2,7 @@
 
 import re
 
+from crag.graph.derive.near_misses import counts_others
 from crag.graph.derive.readings import (
     BEGIN_OF_LIFE,
     BIRTH_KEYS,
@@ -100,7 +101,7 @@ def count_of_rows(inputs: RuleInputs, reading: Reading) -> Derived | None:
     if number == 0 and not reading.table.complete:
         return None
     # "More than three" or "other than A": the number of all rows is not an answer
-    if _NOT_ALL.search(inputs.question):
+    if _NOT_ALL.search(inputs.question) or counts_others(inputs, reading):
         return None
 
     if inputs.is_yes_or_no and _ANY.search(inputs.question):

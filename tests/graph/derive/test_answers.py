@@ -32,6 +32,7 @@ CALLS = {
     "TITLE": 'get_movie("red kite")["original_title"]',
     "LANGUAGE": 'get_movie("red kite")["original_language"]',
     "FILMS": 'get_movie_person_cast(None,"ann lee")["len"]',
+    "FILMS OF YEARS": 'get_movie_person_cast(None,"ann lee",[ge(year,"2001"),le(year,"2003")])["len"]',
     "WON": 'get_movie_person_oscar(None,"ann lee",eq(winner,"true"))["len"]',
     "CHART": 'get_billboard("heat","2024-01-02")["rank"]\nget_billboard("ice","2024-01-02")["rank"]',
     "GRAMMYS": 'get_grammy_person("ann lee")["award_count"]\nget_grammy_person("bob ray")["award_count"]',
@@ -103,9 +104,16 @@ do you know which title red kite had originally? | TITLE | ("Roter Drache",) | N
 was there an original language red kite came in? | LANGUAGE | ("de",) | German (de)
 was red kite shot in german? | LANGUAGE | ("de",) | None
 how many times has ann lee acted? | FILMS | (3,) | 3
-was ann lee in any movies between 2001 and 2003? | FILMS | [{"movie_name":"Red Kite"}] | yes
-was ann lee in any movies between 2001 and 2003? | FILMS | () | None
+was ann lee in any movies between 2001 and 2003? | FILMS OF YEARS | [{"movie_name":"Red Kite"}] | yes
+was ann lee in any movies between 2001 and 2003? | FILMS OF YEARS | () | None
+was ann lee in any movies between 2001 and 2003? | FILMS | [{"movie_name":"Red Kite"}] | None
 was ann lee in more films than any other? | FILMS | (3,) | None
+how many films has ann lee directed? | FILMS | (3,) | None
+has ann lee ever directed a film? | FILMS | (3,) | None
+how many films has ann lee acted in since 2010? | FILMS | (3,) | None
+has ann lee ever won a grammy? | WON | [{"winner": True}] | None
+has ann lee ever won an oscar? | WON | [{"winner": True}] | yes
+how many oscars did ann lee win before 2010? | WON | [{"winner": True}] | None
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY YEARS | (2010,2017,2018) | 2
 how many grammys did ann lee win until the 60th grammy (2017)? | GRAMMY COUNT | (5,) | None
 how many grammys did ann lee win until the 62nd grammy (2019)? | GRAMMY COUNT | (5,) | 5
@@ -126,6 +134,26 @@ from when until when did the owls exist? | LIFE | ("1975","1999") | None
 when was the owls born? | LIFE | ("1975","unknown") | 1975
 how long did the owls exist? | LIFE | ("1975","1999") | None
 how old is ann lee? | AGE | ("1974-03-06",) | 49 years
+which had the larger market cap in 2010, abc or xyz? | CAP | (2.0,) (1.0,) | None
+which company's market cap grew more, abc or xyz? | CAP | (2.0,) (1.0,) | None
+how much larger was the market cap of abc than that of xyz in 2010? | CAP | (2e9,) (1e9,) | None
+which had a higher eps last year, abc or xyz? | EPS | (2.0,) (1.0,) | None
+whose wife is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who started acting earlier, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who died first, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+did ann lee die before bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+who was older when they won, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+which film's trailer came out first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | None
+which film started filming first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | None
+which film came out first, heat or the most wanted? | RELEASE_DATE | ("1995",) ("1997",) | heat
+which film is better, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+which film did better at the box office, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | heat
+which film made more in the us, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+which film has more oscars, heat or the most wanted? | REVENUE | (6e7,) (5e7,) | None
+who has more grammy nominations, ann lee or bob ray? | GRAMMYS | (5,) (13,) | None
+who has more albums, ann lee or bob ray? | GRAMMYS | (5,) (13,) | None
+which song stayed longer on the chart, heat or ice? | CHART | (3,) (10,) | None
+how old is ann lee's daughter? | AGE | ("1974-03-06",) | None
 how old was ann lee when she married? | AGE | ("1974-03-06",) | None
 how old was ann lee when heat came out? | AGE AT FILM | ("1974-11-11",) ("1995-12-15",) | 21 years
 how old was ann lee when she won? | AGE AT AWARD | ("1974-11-11",) (2016,) | 42 years

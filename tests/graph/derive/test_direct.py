@@ -38,6 +38,25 @@ when was tool born? | music | get_person("tool")["birth_date"] | ['1990'] | 1990
 what day did tool die? | music | get_person("tool")["birth_date"] | ['1990'] | None
 when did ann lee pass away? | movie | get_person("ann lee")["birthday"] | ['1990-01-02'] | None
 what day did tool die? | music | get_person("tool")["lifespan"] | ['1990', 'unknown'] | None
+when was the trailer for big fish released? | movie | get_movie("big fish")["release_date"] | ['2003-12-25'] | None
+when did big fish start filming? | movie | get_movie("big fish")["release_date"] | ['2003-12-25'] | None
+when was big fish released in japan? | movie | get_movie("big fish")["release_date"] | ['2003-12-25'] | None
+when did big fish premiere in theaters? | movie | get_movie("big fish")["release_date"] | ['2003-12-25'] | 2003-12-25
+on what day of the week did big fish come out? | movie | get_movie("big fish")["release_date"] | ['2003-12-25'] | None
+how much did big fish make in its opening weekend? | movie | get_movie("big fish")["revenue"] | [122919055] | None
+what is the budget of big fish in euros? | movie | get_movie("big fish")["budget"] | [70000000] | None
+how many shares of kr can i buy for $100? | finance | get_stock_price("kr","today")["close"] | [10.5] | None
+what was kr's market cap in 2010? | finance | get_stock_market_cap("kr") | [2e9] | None
+what is kr's market cap? | finance | get_stock_market_cap("kr") | [2e9] | $2,000,000,000
+what was kr's eps last year? | finance | get_stock_eps("kr") | [1.5] | None
+what is kr's forward pe ratio? | finance | get_stock_pe_ratio("kr") | [15.0] | None
+when was tool's daughter born? | music | get_person("tool")["birth_date"] | ['1990'] | None
+where does tool live? | music | get_person("tool")["birth_place"] | ['US'] | None
+who covered heat? | music | get_song("heat")["author"] | ['Al'] | None
+how many grammy nominations does tool have? | music | get_grammy_person("tool")["award_count"] | [4] | None
+how many grammys does tool have? | music | get_grammy_person("tool")["award_count"] | [4] | 4
+how many goals did nice concede? | sports | get_soccer_last_game("nice")["GF"] | [2] | None
+who is the coach of nice? | sports | get_soccer_last_game("nice")["Captain"] | ['Al'] | None
 who makes alan wake? | open | get_open("alan wake")["name"] | ['Alan Wake'] | None
 """
 """Question, domain, calls, values, answer."""

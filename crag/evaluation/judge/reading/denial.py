@@ -55,6 +55,15 @@ _MISBELIEF = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What others believe, with the word that contradicts it: "many think that it is Oslo, but"."""
+_ALTHOUGH = re.compile(
+    r"""
+    (?:^|(?<=[.!?;]\s)) (?:while|although|though|even\sthough)\s
+    (?:many|most|some)(?:\s(?:people|fans|sources))?\s(?:think|thought|believed?|assumed?|say|said|claim(?:ed)?)\b
+    [^,.!?;]{1,200},\s
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The same before a comma: "although some think it is Oslo, "."""
 _ANYONE_BUT = re.compile(r"\b(?P<all>(?:any|every)(?:one|body|thing|where)|all)\s(?:but|except)\b", re.IGNORECASE)
 _WORD_START = re.compile(r"\b(?=\w)(.)")
 _MASK = "\x00"
@@ -137,7 +146,7 @@ def _after_correction(text: str) -> str:
         if correction.start() > 0:
             text = text[correction.end() :]
             break
-    return _MISBELIEF.sub("", text)
+    return _ALTHOUGH.sub("", _MISBELIEF.sub("", text))
 
 
 def _mask(match: re.Match[str]) -> str:

@@ -169,7 +169,8 @@ def _read_short_reply(text: str, question: str) -> bool | None:
     question_words = set(_WORD.findall(question))
     is_other = not subject & (_PRONOUNS | question_words) and not _ABOUT_PRONOUN.match(question)
     if is_other or subject & _NOBODY:
-        return False  # "Bo did" to "did Ann win?"
+        # "Bo did" to "did Ann win?", but "none did" to "did nobody win?"
+        return bool(subject & question_words & _NOBODY)
 
     # The adverb stands before or after the auxiliary verb
     is_never = "never" in (match["early"] or "") or "never" in match["subject"].split()
