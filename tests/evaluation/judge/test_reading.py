@@ -71,6 +71,7 @@ def test_years(text: str, year: bool) -> None:
         ("3/4 cup in 2/3 days", "0.75 cup in 2/3 days"),
         ("3.2 × 10⁵", "3.2e5"),
         ("12 degrees below zero", "-12 degrees"),
+        ("half a mile below sea level", "-0.5 mile"),
         ("5 minus 3", "5 minus 3"),
         ("The Half Blood Prince", "the half blood prince"),
         ("5 times a day", "5 times a day"),

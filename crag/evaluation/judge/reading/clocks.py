@@ -72,7 +72,8 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
     half_day = match["half_day"] or (match["early"] and "am") or (match["late"] and "pm")
     if not _is_time(match, has_half_day=bool(half_day)):
         return None
-    hour = int(match["told_hour"] or match["hour"])
+    written_hour = match["told_hour"] or match["hour"]
+    hour = int(written_hour)
     # "19 pm" is a misread number
     if hour > 24 or (half_day and not 1 <= hour <= 12):
         return None
@@ -83,8 +84,8 @@ def _read_clock(match: re.Match[str]) -> Clock | None:
         first_hour = 12 if half_day.startswith("p") else 0
         minutes = 60 * (first_hour + hour % 12) + _read_minute(match)
 
-    # 7:30 may be morning or evening, 19:30 and 0:30 may not
-    is_sure = bool(half_day) or hour > 12 or hour == 0
+    # 7:30 may be morning or evening; 19:30, 0:30 and 07:30 stand on a clock of 24 hours
+    is_sure = bool(half_day) or hour > 12 or written_hour.startswith("0")
     # 24:00 and a quarter to midnight wrap around
     return Clock(minutes % (2 * _HALF_DAY), is_sure, zone_hours, match.start(), match.end())
 

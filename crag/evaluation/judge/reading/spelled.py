@@ -171,25 +171,30 @@ def plain_text(text: str) -> str:
     # Ordinals and single words are digits from here on: "third" is "3th"
     text = write_in_full(normalise_text(text))
     if _DIGIT.search(text):
-        text = _write_powers_and_signs(text)
+        text = _write_powers_and_units(text)
 
     # Also in texts without a digit: "a decade", "half of them"
     text = _ONE_UNIT.sub(r"\g<lead>1 ", text)
     text = _AND_A_PART.sub(_and_a_part_in_digits, text)
     text = _PART_OF.sub(_part_in_digits, text)
     text = _FRACTION_OF.sub(_fraction_in_digits, text)
-    return "0.5" if _BARE_HALF.fullmatch(text) else text
+    text = "0.5" if _BARE_HALF.fullmatch(text) else text
+    return _write_minus_signs(text) if _DIGIT.search(text) else text
 
 
-def _write_powers_and_signs(text: str) -> str:
-    """Powers of ten, decimals, dozens and signs in a text with a digit."""
+def _write_powers_and_units(text: str) -> str:
+    """Powers of ten, decimals, dozens and units in a text with a digit."""
     # "10 to the 5th power" loses its ending before the general form is looked for
     text = _ORDINAL_POWER.sub(r"\g<exponent>", text)
     text = _POWER.sub(_power_in_digits, text)
     text = _SMALL_POWER.sub(_small_power_in_digits, text)
     text = _UNIT_AND_NUMBER.sub(r"\g<unit> ", text)
     text = _DOZENS.sub(lambda match: str(12 * int(match["count"])), text)
-    text = _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
+    return _SPELLED_DECIMALS.sub(_decimals_in_digits, text)
+
+
+def _write_minus_signs(text: str) -> str:
+    """Numbers below zero with a sign, once their halves are in digits: "half a degree below zero" is -0.5."""
     text = _LOSS.sub(r"-\g<currency>\g<number>", _MINUS.sub("-", text))
     return _BELOW_ZERO.sub(r"-\g<number>\g<unit>", text)
 
