@@ -222,9 +222,11 @@ class StyleSheets:
         """The keys of an element that rules name."""
         keys = {name, "*", f"#{attributes.get('id')}"}
         keys.update(f".{word}" for word in (attributes.get("class") or "").split())
-        keys.update(test.key for test in self._attribute_tests if test.holds(attributes))
+        if self._attribute_tests and attributes:
+            keys.update([test.key for test in self._attribute_tests if test.holds(attributes)])
         keys &= self._named_keys
-        keys.update([test.key for test in self._group_tests if test.holds(keys)])
+        if self._group_tests:
+            keys.update([test.key for test in self._group_tests if test.holds(keys)])
         return frozenset(keys)
 
     def _find_rules(self, place: Place) -> Iterator[Rule]:
