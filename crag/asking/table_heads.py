@@ -34,9 +34,7 @@ _LEAST_COUNTED = 3
 """Names of columns that are numbers: two that go up may be values."""
 _MOST_HEADER_CHARACTERS = 100
 _MOST_HEAD_ROWS = 4
-_UNIT = re.compile(
-    r"(?!\(?(?:n/?a|none|unknown|tb[acd]|null)\)?\Z)(?=.*[^\W\d_]|.*[%$€£°])(?!\d)\S.{0,14}", re.IGNORECASE
-)
+_UNIT = re.compile(r"(?!\(?(?:n/?a|none|unknown|tb[acd]|null)\)?\Z)(?!\d).{0,14}[^\W\d].{0,14}|[%$€£°]", re.IGNORECASE)
 """Of a column, such as ``kg``, ``(million $)`` or ``%``."""
 _LEAST_MIXED_SHARE = 0.3
 """Of the values of a form that are numbers, or that are texts: a column has one of the two."""
