@@ -136,7 +136,8 @@ class PageStyles:
         self._has_other_sheets = _OTHER_SHEETS.search(html) is not None
         is_white = not self._has_other_sheets and not _SETS_BACKGROUND.search(html)
         self._background = WHITE if is_white else None
-        self._tested_attributes = self._sheets.tested_attributes
+        self._tested_attributes = self._sheets.tested_attributes - {"class", "id", "style", "hidden"}
+        """Others that tell elements apart."""
         self._looked_up: dict[tuple[object, ...], tuple[Place, Style]] = {}
         self._read: dict[tuple[str, tuple[Rule, ...], str, Boxes], Style] = {}
 
@@ -148,8 +149,8 @@ class PageStyles:
             key = (parent, name, boxes, get("class"), get("id"), get("style"), get("hidden", _MISSING))
             if name == "bdo":
                 key += (get("dir"),)
-            if self._tested_attributes:
-                key += tuple([get(tested, _MISSING) for tested in self._tested_attributes])
+            if not self._tested_attributes.isdisjoint(attributes):
+                key += tuple([(at, value) for at, value in attributes.items() if at in self._tested_attributes])
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
