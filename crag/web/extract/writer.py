@@ -454,7 +454,7 @@ class _Writer:
         written = "".join(writer.pieces)
         if not is_header:
             written = set_lines_apart(written, item=_ITEM, link=_LINK_EDGE)
-        parts = [" ".join(part.split()) for part in _finish(written).split(_ITEM)]
+        parts = [" ".join(part.split()) for part in _finish([written]).split(_ITEM)]
 
         text = ""
         for part in filter(None, parts):
