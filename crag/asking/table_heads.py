@@ -34,6 +34,8 @@ _LEAST_COUNTED = 3
 """Names of columns that are numbers: two that go up may be values."""
 _MOST_HEADER_CHARACTERS = 100
 _MOST_HEAD_ROWS = 4
+_UNIT = re.compile(r"(?!\(?(?:n/?a|none|unknown|tb[acd]|null)\)?\Z)(?!\d).{0,14}[^\W\d].{0,14}|[%$€£°]", re.IGNORECASE)
+"""Of a column, such as ``kg``, ``(million $)`` or ``%``."""
 _LEAST_MIXED_SHARE = 0.3
 """Of the values of a form that are numbers, or that are texts: a column has one of the two."""
 
@@ -46,6 +48,8 @@ def count_head_rows(rows: Sequence[Row]) -> int:
     """
     if not rows or not names_columns(rows[0], rows[1:]):
         return 0
+    if len(rows) > 2 and _is_row_of_units(rows[0], rows[1], rows[2:]):
+        return 2
     levels = 1
     while levels < min(_MOST_HEAD_ROWS, len(rows) - 1) and _is_next_level(rows[levels - 1], rows[levels]):
         levels += 1
@@ -53,6 +57,21 @@ def count_head_rows(rows: Sequence[Row]) -> int:
     while levels > 1 and not _ends_head(rows[levels - 1], rows[levels:]):
         levels -= 1
     return levels
+
+
+def _is_row_of_units(names: Row, row: Row, later_rows: Sequence[Row]) -> bool:
+    """Whether a row has short texts above numbers alone, as ``m, kg`` below ``length, weight``, and none first."""
+    is_below_name = len(names) > 0 and len(row) > 0 and names[0].strip() and not row[0].strip()
+    if not is_below_name or not filled_cells(row):
+        return False
+    for column, cell in enumerate(row):
+        if not cell.strip():
+            continue
+        values = [later[column].strip() for later in later_rows if column < len(later)]
+        is_unit = _UNIT.fullmatch(cell.strip()) is not None
+        if not is_unit or not filled_cells(values) or not all(map(_VALUE.match, filled_cells(values))):
+            return False
+    return True
 
 
 def _ends_head(row: Row, later_rows: Sequence[Row]) -> bool:

@@ -100,6 +100,17 @@ CASES = {
         [f"item: {item} | price: {price}" for item, price in (
             ("rope", "5"), ("hook", "n/a"), ("lamp", "8"), ("bolt", "on request"), ("nut", "3"), ("pin", "4"))],
     ),
+    "units below the names": (
+        "boat,length,harbour,price\n,m,,(million $)\nMarta,12.5,Oslo,3\nVidar,9,Moss,",
+        [
+            "boat: Marta | length m: 12.5 | harbour: Oslo | price (million $): 3",
+            "boat: Vidar | length m: 9 | harbour: Moss",
+        ],
+    ),
+    "no units": (
+        "boat,length,harbour\n,n/a,Oslo\nMarta,12.5,Moss",
+        ["length: n/a | harbour: Oslo", "boat: Marta | length: 12.5 | harbour: Moss"],
+    ),
     "two tables": (
         """
         Boats

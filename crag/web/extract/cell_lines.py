@@ -22,6 +22,8 @@ def set_lines_apart(text: str, item: str, link: str) -> str:
     Three short lines or more are, if each begins with a capital, a number or a bracket; else links below each other.
     `link` is the mark at both ends of a link.
     """
+    if "\n" not in text:
+        return text
     lines = [line for line in _LINE_END.split(text) if line.strip(_BESIDE_TEXT)]
     if len(lines) < 2:
         return text

@@ -7,7 +7,8 @@ import re
 
 from crag.web.extract.nodes import Element
 
-_IN_LINE = frozenset(["a", "abbr", "b", "bdi", "cite", "data", "em", "i", "small", "span", "strong", "time"])
+STAND_IN_LINE = frozenset(["a", "abbr", "b", "bdi", "cite", "data", "em", "i", "small", "span", "strong", "time"])
+"""Elements that may stand apart from another one of these."""
 _ENDS_WORD = re.compile(r"(?:[A-Za-z][a-z]|[A-Za-z\d][)\]]|\d)\Z")
 _ENDS_LONG_WORD = re.compile(r"(?:[^\W\d_]{3}|[^\W\d_][)\]])\Z")
 _ENDS_NUMBER = re.compile(r"\d\Z")
@@ -21,7 +22,7 @@ def stand_apart(before: Element, element: Element) -> bool:
 
     Not ``un<b class=x>believ</b>able``, nor the digits of one number in elements of one class.
     """
-    if before.name not in _IN_LINE or element.name not in _IN_LINE:
+    if before.name not in STAND_IN_LINE or element.name not in STAND_IN_LINE:
         return False
     classes_before, classes = before.get("class"), element.get("class")
     if not (classes_before or classes or "time" in (before.name, element.name)):

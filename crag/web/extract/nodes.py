@@ -201,7 +201,8 @@ def build_tree(
             unseen_by = (unseen_by - style.seen) | style.unseen
         if _is_unseen(seen):
             parent.children.append(GAP)
-            if seen.name == "svg" or FOR_SCREEN_READERS.search(seen.get("class")):
+            is_for_screen_readers = "class" in seen.attributes and FOR_SCREEN_READERS.search(seen.get("class"))
+            if seen.name == "svg" or is_for_screen_readers:
                 _add_words_for(parent, seen, _words_in(child, read, children_of))
         elif len(open_elements) >= MAX_TREE_DEPTH:
             open_elements.append((parent, place, unseen_by, children_of(child)))

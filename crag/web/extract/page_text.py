@@ -51,13 +51,25 @@ def page_text(html: str, settings: "ExtractSettings") -> str:
 
 def main_text(html: str, *, labelled_tables: bool = False) -> str:
     """What a reader sees of a page beside boilerplate (`crag.web.extract.boilerplate`); all if that is little."""
-    body = parse_with_lexbor(html)
+    text = _read_main(html, html, labelled_tables=labelled_tables)
+    if len(text) >= SENTENCE_CHARACTERS or "<style" not in html:
+        return text
+    # Some pages hide all that they have until a script has run.
+    without_sheets = _read_main(html, "", labelled_tables=labelled_tables)
+    return without_sheets if _has_content(without_sheets) else text
+
+
+def _read_main(html: str, sheets: str, *, labelled_tables: bool) -> str:
+    body = parse_with_lexbor(html, sheets)
     mark_boilerplate(body)
     text = tidy(write_text(body, labelled_tables=labelled_tables, with_boilerplate=False))
-    has_sentence = max(map(len, text.split("\n"))) >= SENTENCE_CHARACTERS
-    if len(text) < SHORT_CHARACTERS and not has_sentence:
-        return write_text(body, labelled_tables=labelled_tables, with_boilerplate=True)
-    return text
+    if _has_content(text):
+        return text
+    return write_text(body, labelled_tables=labelled_tables, with_boilerplate=True)
+
+
+def _has_content(text: str) -> bool:
+    return len(text) >= SHORT_CHARACTERS or max(map(len, text.split("\n"))) >= SENTENCE_CHARACTERS
 
 
 def visible_text(html: str) -> str:

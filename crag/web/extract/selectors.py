@@ -6,6 +6,7 @@ selector asks for, such as `:first-child` or ``:checked ~``, is left out, and th
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 Keys = frozenset[str]
@@ -70,7 +71,8 @@ def read_selectors(selectors: str) -> Iterator[Selector]:
             yield Selector(read["outer"], read["subject"], pseudo_element, selector, is_guess)
 
 
-def read_keys(compound: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def read_keys(compound: str) -> Sequence[str]:
     """The keys that a compound, or all compounds of a selector, ask for.
 
     Example:

@@ -26,7 +26,6 @@ from crag.web.extract.selectors import (
 MAX_RULES = 2_000
 """Of a page."""
 
-_KNOWN_ATTRIBUTES = frozenset(["class", "id", "style", "hidden"])
 _SHEET = re.compile(
     r"<!--.*?(?:-->|\Z)"  # a sheet in a comment is for one mail program
     r"|<(style|noscript|script)\b([^<>]*+)>"  # a sheet inside <noscript> does not apply
@@ -192,7 +191,7 @@ class StyleSheets:
             self._written.setdefault(min(subject_keys, key=_how_common), []).append(written)
 
         self._group_tests: list[GroupTest] = []
-        self._attribute_tests: list[AttributeTest] = []
+        self._attribute_tests: dict[str, list[AttributeTest]] = {}
         self._read_tests()
 
     def _read_tests(self) -> None:
@@ -204,8 +203,9 @@ class StyleSheets:
                 self._named_keys.update(*test.compounds)
         for key in sorted(self._named_keys):
             if key[0] == "[":
-                self._attribute_tests.append(read_attribute_test(key))
-        self.tested_attributes = tuple({test.name for test in self._attribute_tests} - _KNOWN_ATTRIBUTES)
+                test_of_attribute = read_attribute_test(key)
+                self._attribute_tests.setdefault(test_of_attribute.name, []).append(test_of_attribute)
+        self.tested_attributes = frozenset(self._attribute_tests)
 
     def place_of(self, parent: Place, name: str, attributes: Mapping[str, str | None]) -> Place:
         """The place of an element inside of another place."""
@@ -222,9 +222,11 @@ class StyleSheets:
         """The keys of an element that rules name."""
         keys = {name, "*", f"#{attributes.get('id')}"}
         keys.update(f".{word}" for word in (attributes.get("class") or "").split())
-        keys.update(test.key for test in self._attribute_tests if test.holds(attributes))
+        for attribute in self.tested_attributes.intersection(attributes):
+            keys.update([test.key for test in self._attribute_tests[attribute] if test.holds(attributes)])
         keys &= self._named_keys
-        keys.update([test.key for test in self._group_tests if test.holds(keys)])
+        if self._group_tests:
+            keys.update([test.key for test in self._group_tests if test.holds(keys)])
         return frozenset(keys)
 
     def _find_rules(self, place: Place) -> Iterator[Rule]:

@@ -99,8 +99,8 @@ FOR_SCREEN_READERS = re.compile(
     re.IGNORECASE,
 )
 """Classes of texts that only screen readers read."""
-_SORT_KEY = re.compile(r"(?<![\w-])sort-?key(?![\w-])", re.IGNORECASE)
-"""The class of what MediaWiki sorts a table by, before what is shown."""
+_UNSEEN_CLASS = re.compile(rf"{FOR_SCREEN_READERS.pattern}|(?<![\w-])sort-?key(?![\w-])", re.IGNORECASE)
+"""Also the class of what MediaWiki sorts a table by, before what is shown."""
 _OF_NAME = {
     "sup": "vertical-align: super; font-size: smaller",
     "sub": "vertical-align: sub; font-size: smaller",
@@ -136,6 +136,8 @@ class PageStyles:
         self._has_other_sheets = _OTHER_SHEETS.search(html) is not None
         is_white = not self._has_other_sheets and not _SETS_BACKGROUND.search(html)
         self._background = WHITE if is_white else None
+        self._tested_attributes = self._sheets.tested_attributes - {"class", "id", "style", "hidden"}
+        """Others that tell elements apart."""
         self._looked_up: dict[tuple[object, ...], tuple[Place, Style]] = {}
         self._read: dict[tuple[str, tuple[Rule, ...], str, Boxes], Style] = {}
 
@@ -147,8 +149,8 @@ class PageStyles:
             key = (parent, name, boxes, get("class"), get("id"), get("style"), get("hidden", _MISSING))
             if name == "bdo":
                 key += (get("dir"),)
-            for tested in self._sheets.tested_attributes:
-                key += (get(tested, _MISSING),)
+            if not self._tested_attributes.isdisjoint(attributes):
+                key += tuple([(at, value) for at, value in attributes.items() if at in self._tested_attributes])
         found = self._looked_up.get(key)
         if found is None:
             place = self._sheets.place_of(parent, name, attributes)
@@ -236,8 +238,7 @@ def _read_own(name: str, attributes: Attributes) -> str:
     own = _OF_NAME.get(name, "")
     if name == "bdo" and (attributes.get("dir") or "").lower() == "rtl":
         own += "; unicode-bidi: bidi-override; direction: rtl"
-    classes = attributes.get("class") or ""
-    if FOR_SCREEN_READERS.search(classes) or _SORT_KEY.search(classes):
+    if _UNSEEN_CLASS.search(attributes.get("class") or ""):
         own += "; clip: rect(0,0,0,0)"
     # Browsers unfold what is hidden "until-found" where it is looked for.
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from crag.text.formulas import formula_text
 from crag.web.extract.cell_lines import set_lines_apart
 from crag.web.extract.list_numbers import item_numbers
-from crag.web.extract.neighbours import stand_apart
+from crag.web.extract.neighbours import STAND_IN_LINE, stand_apart
 from crag.web.extract.nodes import GAP, Element
 from crag.web.extract.raised import LOWERED, NOTE, RAISED, lower_marks
 from crag.web.extract.styles import Flow, Script
@@ -195,26 +195,31 @@ class _Writer:
 
     def write_children(self, parent: Element) -> None:
         """Write the texts and elements inside an element."""
-        before: Element | str = ""
+        before: Element | None = None
         for child in parent.children:
-            if isinstance(child, Element) and isinstance(before, Element) and self._characters is _INPUT_CHARACTERS:
+            if isinstance(child, str):
+                self._write_text(child)
+                before = None
+                continue
+            if before is not None and child.name in STAND_IN_LINE:
                 self._write_margin(before, child)
-            self._write_child(child)
+            self._write_element(child)
             before = child
 
     def _write_margin(self, before: Element, element: Element) -> None:
         """Write the blank that a sheet puts between two elements, but not inside of a price or a fraction."""
-        is_plain = before.style.flow is Flow.BY_NAME is element.style.flow
+        is_plain = before.style.flow is Flow.BY_NAME is element.style.flow and self._characters is _INPUT_CHARACTERS
         if is_plain and stand_apart(before, element) and not _PART_OF_NUMBER.search(element.get("class")):
             self.pieces.append(_JOINT + _JOINT)
 
     def _write_child(self, child: Element | str) -> None:
         if isinstance(child, Element):
             self._write_element(child)
-        elif child == GAP:
-            self.pieces.append(GAP)
         else:
-            self.pieces.append(child.translate(self._characters))
+            self._write_text(child)
+
+    def _write_text(self, text: str) -> None:
+        self.pieces.append(GAP if text == GAP else text.translate(self._characters))
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -449,7 +454,7 @@ class _Writer:
         written = "".join(writer.pieces)
         if not is_header:
             written = set_lines_apart(written, item=_ITEM, link=_LINK_EDGE)
-        parts = [" ".join(part.split()) for part in _finish(written).split(_ITEM)]
+        parts = [" ".join(part.split()) for part in _finish([written]).split(_ITEM)]
 
         text = ""
         for part in filter(None, parts):

@@ -285,6 +285,17 @@ def test_what_can_be_seen_is_kept(method: str) -> None:
         assert "SHOWN HERE" in lines(method, f"{sheet}<p {shown}>SHOWN HERE</p>"), shown
 
 
+@pytest.mark.parametrize(
+    ("sheet", "attribute"),
+    [("[v-cloak]{display:none}", "v-cloak"), (".css-1{clip:rect(0,0,0,0);position:absolute}", "class=css-1")],
+)
+def test_a_page_that_is_hidden_until_a_script_has_run_is_read(sheet: str, attribute: str) -> None:
+    page = f"<style>{sheet}</style><div id=app {attribute}><h1>Bridge</h1>{STORY}<p hidden>SECRET</p></div><p>Menu</p>"
+    assert text_of(page).startswith("Bridge\nThe bridge was opened in 1937 after four years")
+    assert "SECRET" not in text_of(page)
+    assert text_of(page.replace("<p>Menu", "<p>Painters also came, and then they painted all of it.")).count("\n") == 0
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("html", ["", " \n", "<html></html>", "<!-- x -->", "\ufeff", "<frameset></frameset>", "\x00"])
 def test_a_page_without_text_gives_none(method: str, html: str) -> None:
