@@ -41,7 +41,18 @@ def imports_named(subject: Subject) -> Findings:
                 "make locks",
             )
 
-    for fault in _run_deptry(subject):
+    try:
+        faults = _run_deptry(subject)
+    except ValueError as error:
+        yield Finding(
+            Level.ERROR,
+            REQUIREMENTS,
+            f"cannot be read: {error}",
+            "write NAME==VERSION, one package a line",
+        )
+        return
+
+    for fault in faults:
         module = fault["module"]
         location = fault["location"]
         position = f"{location['file']}:{location['line']}"
@@ -51,7 +62,10 @@ def imports_named(subject: Subject) -> Findings:
 
 
 def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
-    """Ask deptry for the imports of the agent that no requirement names; raises OSError if it does not run."""
+    """Ask deptry for the imports of the agent that no requirement names.
+
+    Raises OSError: it does not run; ValueError: a requirement cannot be read, with its words.
+    """
     # Modules of this tree need no requirement
     first_party: list[str] = []
     for path in subject.root.iterdir():
@@ -72,6 +86,16 @@ def _run_deptry(subject: Subject) -> list[dict[str, Any]]:
 
     # deptry's exit code is not 0 if it finds faults, so only empty output means that it failed
     if not completed.stdout:
-        raise OSError(f"deptry failed: {one_line(completed.stderr)}")
+        cause = _last_error(completed.stderr)
+        if "InvalidRequirement" in cause:
+            raise ValueError(cause.partition(": ")[2])
+        raise OSError(f"deptry failed: {cause}")
     faults: list[dict[str, Any]] = json.loads(completed.stdout)
     return faults
+
+
+def _last_error(traceback: str) -> str:
+    """What a program says in the end, in one line: the last line that is not indented, and those below it."""
+    lines = traceback.splitlines()
+    starts = [number for number, line in enumerate(lines) if line[:1].strip()]
+    return one_line(" ".join(lines[starts[-1] :] if starts else lines))

@@ -69,12 +69,17 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "large file outside of models": ("lfs", written("data/größe.csv", bytes(21_000_000)), "git lfs migrate import"),
     "no rule for weights": ("lfs", written(".gitattributes", "* text=auto eol=lf\n"), "filter=lfs"),
     "token": ("secrets", written("notes.txt", "first\nuse hf_" + "aB3" * 12), "revoke it"),
+    "filled .env of PowerShell": ("secrets", written(".env", ("API_KEY=" + "x" * 8).encode("utf-16")), "revoke it"),
+    "filled .env with a byte order mark": ("secrets", written(".env", "\N{BOM}API_KEY=" + "x" * 8), "revoke it"),
     "filled .env": ("secrets", written(".env", "# mine\nOPENAI_API_KEY=" + "x" * 8), "revoke it"),
     "secret that git does not know yet": (
         "secrets", lambda root: (root / "new.py").write_text(f"KEY = 'ghp_{'a1' * 18}'"), "revoke it",
     ),
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
+    ),
+    "requirement with one sign of equality": (
+        "imports-named", changed("requirements.txt", "lxml==", "lxml="), "NAME==VERSION",
     ),
     "pin that the lock lacks": ("imports-named", changed("requirements.txt", "lxml==", "lxml==1"), "make locks"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
@@ -120,6 +125,11 @@ def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str
     assert all(re.search(rf"^{name} +(ok|warning|skipped)", shown, re.M) for name in CHECKS)
     assert "a batch of 16 in" in shown
     assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
+
+
+def test_checks_that_are_all_skipped_are_no_success(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(clean_tree), "--skip", *CHECKS]) == 2
+    assert capsys.readouterr().out.endswith("\nnothing was checked\n")
 
 
 def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
