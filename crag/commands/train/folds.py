@@ -26,6 +26,7 @@ from crag.core.files import UserError, write_rows
 from crag.core.text import counted
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
+from crag.training.files import check_output
 from crag.training.folds import is_tested, normalise_spelling, parse_fold
 
 Row = dict[str, Any]
@@ -35,6 +36,8 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the questions."""
     options = _parse(arguments)
+    inputs = (options.questions, options.pairs) if options.pairs else (options.questions,)
+    check_output(options.out, *inputs)
 
     groups: dict[str, Sequence[str]] = {}
     if options.pairs:

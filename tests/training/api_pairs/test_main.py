@@ -93,6 +93,8 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert reported.count("\n") == 1
 
     for fields, message in (
+        ({"calls": 'get_person("jon")'}, """field "calls": Input should be a list, found 'get_person("jon")'"""),
+        ({"calls": None}, 'field "calls": Input should be a list, found None'),
         ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
         ({"tables": ["movie"]}, 'field "tables": expected movie, finance, music, sports, open, found'),
         ({"calls": ["None"], "frame": "film"}, """field "frame": expected a JSON object, found 'film'"""),
@@ -101,6 +103,9 @@ def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str
         bad.write_text(json.dumps(row | fields), encoding="utf-8")
         assert make(tmp_path / "out.jsonl", "--questions", str(bad)) == 2
         assert message in capsys.readouterr().err
+
+    assert make(bad, "--questions", str(bad)) == 2
+    assert "this file is an input" in capsys.readouterr().err
 
     (official / "music/grammy_df.pickle").unlink()
     (official / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
