@@ -1,4 +1,4 @@
-"""The check of imports: requirements and lock have every package that the agent imports."""
+"""The checks of packages: the image can install those of Debian, and has those that the agent imports."""
 
 import json
 import os
@@ -24,6 +24,25 @@ AGENT_ROOMS = (
 """The folders whose code runs in the evaluator. `crag/weights` also has what fetches and converts, before the push."""
 REQUIREMENTS = "requirements.txt"
 LOCK = "locks/gpu.txt"
+APT = "apt.txt"
+_DEBIAN_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?(?:[=/][\w.+:~-]+)?")
+"""What apt-get installs by name: a package, perhaps with its processor (``:amd64``) and version (``=1.2``)."""
+
+
+def apt_packages(subject: Subject) -> Findings:
+    """apt.txt has Debian packages and nothing else: the image's build takes every word for one."""
+    path = subject.root / APT
+    if not path.is_file():
+        yield Finding(Level.ERROR, APT, "is missing, and the image's build copies it", f"git checkout {APT}")
+        return
+
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1):
+        for word in line.split():
+            if _DEBIAN_PACKAGE.fullmatch(word) is None:
+                problem = f"{one_line(ascii(word), 60)} is no package, so the image's build fails"
+                remedy = "write one package a line, without commas, comments and a byte order mark"
+                yield Finding(Level.ERROR, f"{APT}:{number}", problem, remedy)
+                break
 
 
 def imports_named(subject: Subject) -> Findings:

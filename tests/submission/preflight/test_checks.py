@@ -57,6 +57,9 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
     "debug submission": ("aicrowd-json", json_field("debug", True), "submission that counts"),
     "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "git checkout aicrowd.json"),
+    "description with a byte order mark": (
+        "aicrowd-json", changed("aicrowd.json", "{", "\N{BOM}{"), "UTF-8 without one",
+    ),
     "challenge of another task than the preset": (
         "aicrowd-json", written("agents/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
@@ -78,6 +81,10 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
     ),
+    "comment where packages stand": ("apt-packages", changed("apt.txt", "gcc", "# the compiler\ngcc"), "comments"),
+    "packages with commas": ("apt-packages", changed("apt.txt", "gcc", "gcc, make"), "commas"),
+    "byte order mark before a package": ("apt-packages", written("apt.txt", "\N{BOM}git\r\n"), "byte order mark"),
+    "no file of Debian packages": ("apt-packages", lambda root: (root / "apt.txt").unlink(), "git checkout"),
     "requirement with one sign of equality": (
         "imports-named", changed("requirements.txt", "lxml==", "lxml="), "NAME==VERSION",
     ),
@@ -89,7 +96,12 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     ),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
-ONLY_WARNINGS = {"placeholder author", "file that git does not know", "debug submission"}
+ONLY_WARNINGS = {
+    "placeholder author",
+    "description with a byte order mark",
+    "file that git does not know",
+    "debug submission",
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
