@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from crag.core.files import DatasetError, Record, shorten_repr, write_json
+from crag.core.files import DatasetError, Record, check_output, shorten_repr, write_json
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.cut_files import dataset_files, joined_files
 from crag.evaluation.datasets import read_records
@@ -133,13 +133,6 @@ def check_data_file(path: Path, remedy: str) -> None:
         dataset_files(path)
     except DatasetError as error:
         raise DatasetError(f"{error}; {remedy}") from None
-
-
-def check_output(out: Path, *inputs: Path) -> None:
-    """Check that the file to write replaces none of the inputs: labels are hours of work. Raises DatasetError."""
-    for path in inputs:
-        if out.exists() and path.exists() and out.samefile(path):
-            raise DatasetError(f"--out {out}: this file is an input and would be replaced: choose another name")
 
 
 def make_output_folder(out: Path) -> None:

@@ -22,11 +22,10 @@ from typing import Any
 
 from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import add_split_argument, command, parser_of
-from crag.core.files import UserError, write_rows
+from crag.core.files import UserError, check_output, write_rows
 from crag.core.text import counted
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
-from crag.training.files import check_output
 from crag.training.folds import is_tested, normalise_spelling, parse_fold
 
 Row = dict[str, Any]

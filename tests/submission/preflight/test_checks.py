@@ -139,6 +139,14 @@ def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str
     assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
 
 
+def test_what_an_engine_compiles_beside_weights_is_not_pushed(tree: Path, checked: Checked) -> None:
+    folder = tree / "models" / "weights" / "m" / "int8"
+    folder.mkdir(parents=True)
+    for name in ("adapters-1f.compiled", "2.blob"):
+        (folder / name).touch()
+    assert checked("clean-tree", tree).findings == []
+
+
 def test_checks_that_are_all_skipped_are_no_success(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--root", str(clean_tree), "--skip", *CHECKS]) == 2
     assert capsys.readouterr().out.endswith("\nnothing was checked\n")
