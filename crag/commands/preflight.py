@@ -42,6 +42,10 @@ def _check(options: argparse.Namespace) -> int:
     errors = sum(len(report.of(Level.ERROR)) for report in reports)
     warnings = sum(len(report.of(Level.WARNING)) for report in reports)
     skipped = sum(report.skipped is not None for report in reports)
+    if skipped == len(reports):
+        print("\nnothing was checked")
+        return EXIT_UNUSABLE
+
     verdict = "do not push it" if errors else _verdict_without_errors(subject, reports)
     print(f"\n{errors} error(s), {warnings} warning(s), {skipped} check(s) skipped: {verdict}")
     return 1 if errors else 0

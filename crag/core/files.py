@@ -320,3 +320,10 @@ def check_target(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def check_output(out: Path, *inputs: Path) -> None:
+    """Check that the file to write replaces none of the inputs: labels are hours of work. Raises DatasetError."""
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            raise DatasetError(f"--out {out}: this file is an input and would be replaced: choose another name")

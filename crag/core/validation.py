@@ -14,6 +14,8 @@ class FieldFault(NamedTuple):
 
     field: str
     message: str
+    found: object = None
+    """The value that is wrong."""
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}" if self.field else self.message
@@ -22,9 +24,9 @@ class FieldFault(NamedTuple):
 def list_faults(error: ValidationError) -> list[FieldFault]:
     """All that is wrong, in pydantic's order."""
     faults: list[FieldFault] = []
-    for details in error.errors(include_url=False, include_input=False):
+    for details in error.errors(include_url=False):
         field = ".".join(map(str, details["loc"]))
-        faults.append(FieldFault(field, details["msg"]))
+        faults.append(FieldFault(field, details["msg"], details["input"]))
     return faults
 
 

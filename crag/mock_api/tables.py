@@ -11,6 +11,7 @@ read record by record. Its tables: `records` (key, value: zlib of UTF-8 JSON) an
 `crag graph import OFFICIAL_FOLDER --out DIR` makes tables from the official files.
 """
 
+import codecs
 import csv
 import io
 import json
@@ -225,7 +226,8 @@ def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
         # The encyclopedia is the only large file: it is read line by line.
         if name.endswith(".jsonl"):
             return _read_entities(path)
-        content = path.read_bytes()
+        # As editors on Windows write it
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
         return _empty_table(TYPES[name])
     except OSError as error:
@@ -283,7 +285,8 @@ def _read_entities(path: Path) -> dict[str, Record | None]:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            title, entity = validated(ARTICLE.validate_json, text, path, f"line {number}")
             entities[title] = _public(entity) if entity else entity
     return entities
 
@@ -291,7 +294,7 @@ def _read_entities(path: Path) -> dict[str, Record | None]:
 def listings(path: Path, content: bytes) -> dict[str, str]:
     """The listing names of a CSV and their tickers, without incomplete rows; raises GraphError."""
     try:
-        stream = io.StringIO(content.decode(), newline="")
+        stream = io.StringIO(content.decode("utf-8-sig"), newline="")
         rows = csv.DictReader(stream)
         columns = set(rows.fieldnames or ())
         if content and not {"Name", "Symbol"} <= columns:

@@ -7,6 +7,7 @@ An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a tex
 import argparse
 import hashlib
 import json
+import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from crag.core.files import DatasetError, Record, write_json
+from crag.core.files import DatasetError, Record, check_output, shorten_repr, write_json
 from crag.core.validation import first_fault
 from crag.engines.llm import GenerationRequest, Message
 from crag.evaluation.cut_files import dataset_files, joined_files
@@ -116,7 +117,9 @@ def row_of(record: Record, form: type[RowT], **changes: object) -> RowT:
         row: RowT = _reader(key).validate_python({**record.data, **changes})
     except ValidationError as error:
         fault = first_fault(error)
-        raise record.fault(fault.field, fault.message) from None
+        # JSON has no tuples
+        message = fault.message.replace("valid tuple", f"list, found {shorten_repr(fault.found)}")
+        raise record.fault(fault.field, message) from None
     return row
 
 
@@ -129,6 +132,18 @@ def check_data_file(path: Path, remedy: str) -> None:
         dataset_files(path)
     except DatasetError as error:
         raise DatasetError(f"{error}; {remedy}") from None
+
+
+def make_output_folder(out: Path) -> None:
+    """Make the folder that a training writes, before its hours of work. Raises DatasetError: it cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise DatasetError(f"--out {out}: is a file, and a folder is written: choose another name") from None
+    except OSError as error:
+        raise DatasetError(f"--out {out}: cannot be made: {error.strerror}") from None
+    if not os.access(out, os.W_OK):
+        raise DatasetError(f"--out {out}: cannot be written")
 
 
 class Configuration(StrictModel):
@@ -188,8 +203,12 @@ class RunCard:
     started: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def beside(cls, out: Path) -> Self:
-        """The card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if the folder cannot be made."""
+    def beside(cls, out: Path, *inputs: Path) -> Self:
+        """The card of a file that is made from `inputs`: ``pairs/`` for ``pairs.jsonl``.
+
+        Raises DatasetError: the folder cannot be made, or the file is one of the inputs.
+        """
+        check_output(out, *inputs)
         folder = out.with_suffix("")
         # The folder needs another name than the file.
         is_taken = folder.exists() and not folder.is_dir()

@@ -154,7 +154,7 @@ def _fill(entry: ModelEntry, staging: Path, exclude: Path) -> None:
     # `--to` another folder: what the cache has already need not be downloaded again
     cached = cache_folder() / entry.name
     if cached != exclude and verification_problem(entry, cached) is None:
-        shutil.copytree(cached, staging, dirs_exist_ok=True)
+        _copy(entry, cached, staging)
         print(f"{entry.name}: copied from {cached}")
     elif entry.snapshot:
         _download_snapshot(entry, staging)
@@ -163,6 +163,19 @@ def _fill(entry: ModelEntry, staging: Path, exclude: Path) -> None:
     else:
         source_by_path = {file.path: _deliver(entry, file, staging) for file in entry.files}
         write_record(staging, source_by_path)
+
+
+def _copy(entry: ModelEntry, cached: Path, staging: Path) -> None:
+    """Copy the files of the model, and nothing else: engines and other fetches leave gigabytes beside them."""
+    records = recorded_files(cached)
+    paths = records if entry.snapshot else entry.expected
+    for path in paths:
+        target = staging / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(cached / path, target)
+
+    sources_by_path = {path: str(records[path].get("source", "")) for path in paths if path in records}
+    write_record(staging, sources_by_path, f"a copy of {entry.name} in the cache")
 
 
 def _download_snapshot(entry: ModelEntry, staging: Path) -> None:

@@ -12,6 +12,15 @@ def test_a_missing_table_is_an_empty_one(tmp_path: Path) -> None:
     assert set(load_tables(tmp_path).records().values()) == {0}
 
 
+def test_a_byte_order_mark_does_no_harm_in_any_file(tmp_path: Path) -> None:
+    plain = load_tables(write_graph(tmp_path)).records()
+    files = [path for path in tmp_path.rglob("*") if path.suffix in {".json", ".jsonl", ".dict"}]
+    assert {path.suffix for path in files} == {".json", ".jsonl", ".dict"}
+    for path in files:
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_tables(tmp_path).records() == plain
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [

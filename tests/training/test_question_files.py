@@ -74,6 +74,13 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     assert f"fold {empty[0]} tests none of 1 question" in capsys.readouterr().err
 
 
+def test_the_questions_are_not_replaced_by_those_of_a_fold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = written(tmp_path / "q.jsonl", ROWS)
+    assert held_out(["--questions", questions, "--out", questions, "--fold", "1/2"]) == 2
+    assert "q.jsonl: this file is an input" in capsys.readouterr().err
+    assert len(Path(questions).read_text(encoding="utf-8").splitlines()) == len(ROWS)
+
+
 def test_pages_can_be_left_out_and_a_question_is_known_in_any_spelling(tmp_path: Path) -> None:
     pages = [
         {"page_name": "Heat", "page_url": "", "page_snippet": "", "page_result": "x" * 9, "page_last_modified": ""}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crag.core.files import DatasetError
-from crag.training.files import CARD_FILE, RunCard, file_hash
+from crag.training.files import CARD_FILE, RunCard, file_hash, make_output_folder
 
 
 def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:
@@ -18,6 +18,23 @@ def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:
     for name in ("pairs", "new", "rows.jsonl.bz2"):
         with pytest.raises(DatasetError, match="gets the run card"):
             RunCard.beside(tmp_path / name)
+
+
+def test_a_file_of_labels_is_not_replaced_by_what_is_made_from_it(tmp_path: Path) -> None:
+    questions, link = tmp_path / "questions.jsonl", tmp_path / "link.jsonl"
+    questions.write_text("hours of work", encoding="utf-8")
+    link.symlink_to(questions)
+    for out in (questions, link):
+        with pytest.raises(DatasetError, match="this file is an input and would be replaced: choose another name"):
+            RunCard.beside(out, tmp_path / "others.jsonl", questions)
+
+
+def test_an_output_that_is_a_file_is_refused_before_the_training(tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    with pytest.raises(DatasetError, match="mine: is a file, and a folder is written"):
+        make_output_folder(tmp_path / "mine")
+    with pytest.raises(DatasetError, match="cannot be made: Not a directory"):
+        make_output_folder(tmp_path / "mine" / "router")
 
 
 def test_the_card_tells_what_a_file_was_made_from_unless_it_was_changed(tmp_path: Path) -> None:

@@ -189,6 +189,12 @@ def test_a_model_kept_as_int8_gets_its_other_weights_on_demand(world: World, mon
     assert (world.cache / "extra" / "model.safetensors").exists()
     assert "already here" in world.fetch("extra")[1]
 
+    # A submission gets the model, not what training and an engine have left beside it
+    (world.cache / "extra" / "adapters.compiled").touch()
+    assert world.fetch("extra", "--to", str(world.index))[0] == 0
+    assert sorted(path.name for path in (world.index / "extra").iterdir()) == ["c", "fetched.toml"]
+    assert list(recorded_files(world.index / "extra")) == ["c"]
+
 
 def test_a_full_disk_is_reported_in_one_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:

@@ -21,7 +21,7 @@ _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3
 
 @command()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run calls. Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."""
+    """Run calls; the exit code is as in --help."""
     options = _parse(arguments)
 
     query_time = parse_query_time(options.query_time) if options.query_time else None
@@ -48,7 +48,10 @@ def _statement(result: Result) -> dict[str, Any]:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    exit_codes = "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 3 no graph replied."
+    exit_codes = (
+        "Exit code: 0 every statement was run, whatever it found; 1 an invalid one; 2 an argument is wrong; "
+        "3 no graph replied."
+    )
     parser = parser_of("crag graph run", __doc__, exit_codes)
     parser.add_argument("calls", metavar="CALLS", help="the calls, one statement a line")
     parser.add_argument(

@@ -10,7 +10,7 @@ from crag.commands.argument_types import STANDARD_OUTPUT, whole_number
 from crag.commands.call_writer import load_call_writer
 from crag.commands.command_line import add_preset_arguments, command, parser_of, write_or_print
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record, append_rows, shorten_repr, write_rows
+from crag.core.files import DatasetError, Record, append_rows, check_output, shorten_repr, write_rows
 from crag.core.progress import batches_with_progress
 from crag.evaluation.datasets import read_records
 from crag.evaluation.question_fields import question_of, with_query_time
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = load_settings(options.preset, options.set)
     may_replace = options.resume or options.overwrite
     prints = options.out == STANDARD_OUTPUT
+    check_output(options.out, options.source)
     if options.out.is_file() and not (may_replace or prints):
         raise DatasetError(f"{options.out} exists: --resume continues it, --overwrite replaces it")
 

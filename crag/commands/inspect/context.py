@@ -13,6 +13,7 @@ from crag.commands.argument_types import whole_number
 from crag.commands.command_line import add_preset_arguments, command, parser_of, write_or_print
 from crag.core.contracts import Passage
 from crag.core.deadline import BatchClock
+from crag.core.files import check_output
 from crag.core.progress import batches_with_progress
 from crag.core.queries import BATCH_KEYS, parse_batch
 from crag.engines.encoders import load_cross_encoder, load_dense_encoder
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the contexts."""
     options = _parse(arguments)
 
+    check_output(options.out, options.dataset)
     settings = load_settings(options.preset, options.set)
     rows = list(read_rows(options.dataset, options.limit))
     web = load_web_path(settings)

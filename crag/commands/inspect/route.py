@@ -15,7 +15,7 @@ from crag.commands.argument_types import whole_number
 from crag.commands.command_line import add_preset_arguments, command, parser_of, say, write_or_print
 from crag.core.contracts import Query
 from crag.core.deadline import Deadline
-from crag.core.files import DatasetError, Record
+from crag.core.files import DatasetError, Record, check_output
 from crag.core.queries import parse_row
 from crag.core.text import counted
 from crag.engines.llm import load_language_model
@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the classes."""
     options = _parse(arguments)
 
+    # With --limit the other rows would be lost
+    check_output(options.out, options.source)
     records = read_records(options.source, options.limit)
     settings = load_settings(options.preset, options.set)
     if settings.router is None:

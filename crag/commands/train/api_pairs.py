@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file."""
     options = _parse(arguments)
 
-    card = RunCard.beside(options.out)
+    card = RunCard.beside(options.out, *options.questions)
     for path in options.questions:
         check_data_file(path, "--questions names the file")
     pairs = _read_pairs(options)

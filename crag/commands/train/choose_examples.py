@@ -38,7 +38,7 @@ from crag.training.api_pairs.entities import company_names
 from crag.training.api_pairs.graph import add_graph_argument, executor_of, find_graph, graph_files
 from crag.training.api_pairs.pairs import CallPair, bank_version, real_pairs
 from crag.training.choose_examples import ASKED_FILE, RUN_FILE, ExampleTrial, GrownList, GrowthPlan, grow
-from crag.training.files import RunCard
+from crag.training.files import RunCard, make_output_folder
 from crag.training.folds import may_train, parse_fold
 
 
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         asked=options.asked,
         rounds=options.rounds,
     )
+    make_output_folder(options.out)
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
 
@@ -74,7 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_json(options.work / RUN_FILE, run_settings)
         grown = _grow(options, settings, writer, plan)
 
-    options.out.mkdir(parents=True, exist_ok=True)
     comment = "Made by crag train choose-examples, in the order in which they joined; see run_card.json."
     metrics: dict[str, Any] = {}
     for domain, grown_list in grown.items():

@@ -22,7 +22,7 @@ from typing import Any
 
 from crag.commands.argument_types import argument_type, new_file
 from crag.commands.command_line import add_split_argument, command, parser_of
-from crag.core.files import UserError, write_rows
+from crag.core.files import UserError, check_output, write_rows
 from crag.core.text import counted
 from crag.evaluation.datasets import read_rows
 from crag.training.api_pairs.pairs import read_pairs
@@ -35,6 +35,8 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the questions."""
     options = _parse(arguments)
+    inputs = (options.questions, options.pairs) if options.pairs else (options.questions,)
+    check_output(options.out, *inputs)
 
     groups: dict[str, Sequence[str]] = {}
     if options.pairs:

@@ -46,7 +46,7 @@ from crag.training.files import RunCard, count_table, file_hash
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label."""
     options = _parse(arguments)
-    card = RunCard.beside(options.out)
+    card = RunCard.beside(options.out, options.questions)
     journal = card.folder / JOURNAL
     rejected = card.folder / REJECTED
     settings = _checked_settings(options, journal)

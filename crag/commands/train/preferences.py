@@ -32,7 +32,7 @@ from crag.training.preferences import build_preferences, count_kinds
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file."""
     options = _parse(arguments)
-    card = RunCard.beside(options.out)
+    card = RunCard.beside(options.out, options.labels)
     settings = load_settings(options.preset, options.set)
 
     pairs = build_preferences(options.labels, settings, options.task, options.split)

@@ -36,7 +36,7 @@ from crag.training.prompts import label_examples, writer_examples
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the file."""
     options = _parse(arguments)
-    card = RunCard.beside(options.out)
+    card = RunCard.beside(options.out, options.labels or options.pairs)
     settings = load_settings(options.preset, options.set)
     card_settings: dict[str, Any] = {"task": options.task, "preset": f"{settings.name}@{settings_hash(settings)}"}
 

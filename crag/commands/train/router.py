@@ -12,7 +12,7 @@ from typing import Any
 from crag.commands.command_line import add_split_argument, command, parser_of
 from crag.core.places import REPOSITORY
 from crag.evaluation.public_questions import DEFAULT_FOLDER, FILES
-from crag.training.files import RunCard, check_data_file
+from crag.training.files import RunCard, check_data_file, make_output_folder
 from crag.training.router.settings import RouterTraining
 from crag.weights.manifest import locate
 
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check_data_file(options.data, "get it with: crag data fetch crag; or --data names labelled questions")
     examples = read_labelled_questions(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
+    make_output_folder(options.out)
     card = RunCard(options.out)
     reports = train(
         settings,

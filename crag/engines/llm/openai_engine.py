@@ -187,7 +187,7 @@ class OpenAILanguageModel:
                 listing = await self._server.list_models(client, deadline)
             except RefusedError as refusal:
                 listing = refusal.body
-                cause = f"status {refusal.status}: {refusal.words}"
+                cause = f"status {refusal.status}: {refusal.words or 'an empty reply'}"
                 may_not_list = self._model and _LISTING_REFUSED.search(refusal.body)
                 if refusal.status in {401, 403} and not may_not_list:
                     raise EngineUnavailableError(self._at_server(refusal)) from None

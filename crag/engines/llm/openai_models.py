@@ -54,8 +54,12 @@ def read_only_model(listing: str, address: str, adapters: Collection[str] = (), 
         )
     reason = f" ({cause})" if cause else ""
     offered = describe_names(listing, names)
-    offer = f"offers {offered}" if offered else f"does not say which models it has{reason}"
-    raise EngineUnavailableError(f"the server at {address} {offer}: name one, with {MODEL_VARIABLE}=NAME")
+    if offered:
+        raise EngineUnavailableError(f"the server at {address} offers {offered}: name one, with {MODEL_VARIABLE}=NAME")
+    raise EngineUnavailableError(
+        f"the server at {address} does not say which models it has{reason}: check the address, or name one, with "
+        f"{MODEL_VARIABLE}=NAME"
+    )
 
 
 def describe_names(listing: str, names: Sequence[str] | None = None) -> str:

@@ -45,7 +45,7 @@ _TOO_LONG_STATUSES = frozenset({400, 413, 422, 500})
 _LONG_PAUSE = 10.0
 """In seconds. A longer pause while the server starts is announced in a line."""
 _WANTS_TLS = re.compile(r"HTTP request (?:was sent )?to (?:an )?HTTPS", re.IGNORECASE)
-_NO_HTTP = re.compile(r"without sending a response|illegal (?:request|status) line", re.IGNORECASE)
+_NO_HTTP = re.compile(r"without sending a response|illegal (?:request|status) line|^ReadError$", re.IGNORECASE)
 """What is said of a server that sends no HTTP, such as one that waits for TLS."""
 _OPENAI_HOST = "openai.com"
 _ACCOUNT_VARIABLES = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")

@@ -104,7 +104,7 @@ def _rehearse(subject: Subject, python: Path, *, asks: bool) -> Findings:
         if asks and process.returncode == 0:
             process = rehearsal.evaluate()
         if not rehearsal.predictions.is_file() and (process.returncode or asks):
-            yield failure(process.stderr)
+            yield failure(subject.pushed, process.stderr)
         elif asks:
             rows = [record.data for record in read_jsonl(rehearsal.predictions)]
             yield from batch_findings(subject, rows, graph)

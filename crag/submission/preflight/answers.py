@@ -3,6 +3,7 @@
 import re
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from crag.answering import trim_to_tokens
@@ -19,10 +20,11 @@ BUILD = "python -c 'import agents.user_config as u; u.UserAgent()'"
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
-def failure(output: str, whole_traceback: str = BUILD) -> Finding:
+def failure(tree: Path, output: str, whole_traceback: str = BUILD) -> Finding:
     """The final line of a traceback, with the innermost file and line of the submission in it.
 
-    `whole_traceback` says what shows all of it.
+    Files are named as in the submission, not as in the folder `tree` that was rehearsed: it is deleted at the end.
+    `whole_traceback` says what shows all of the traceback.
     """
     position = ""
     # The last match wins: tracebacks name the innermost call last
@@ -32,7 +34,7 @@ def failure(output: str, whole_traceback: str = BUILD) -> Finding:
 
     # A killed process may leave no output at all
     message = output.strip().splitlines()[-1] if output.strip() else "its process ended"
-    problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}"
+    problem = f"fails: {one_line(message.removeprefix('error: '), 400)}{position}".replace(f"{tree}/", "")
     return Finding(Level.ERROR, AGENT_FILE, problem, f"correct it; the whole traceback: {whole_traceback}")
 
 
@@ -43,7 +45,7 @@ def batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | No
     for _, group in groupby(rows, itemgetter("batch")):
         batch = list(group)
         batch_seconds.append((len(batch), batch[0]["batch_seconds"]))
-        yield from _answer_findings(batch)
+        yield from _answer_findings(subject, batch)
         yield from _time_findings(subject, batch)
 
     # Of the largest batches the slowest.
@@ -52,14 +54,14 @@ def batch_findings(subject: Subject, rows: list[dict[str, Any]], graph: str | No
     yield note(f"{timing}, graph {graph}" if graph else timing)
 
 
-def _answer_findings(batch: list[dict[str, Any]]) -> Findings:
+def _answer_findings(subject: Subject, batch: list[dict[str, Any]]) -> Findings:
     """The batch's error, or the faults of its answers. All rows of a batch share error and time."""
     first = batch[0]
     # Reported with its time
     if first["timed_out"]:
         return
     if first["error"]:
-        yield failure(first["error"], "predictions.jsonl of local_evaluation.py, field error")
+        yield failure(subject.pushed, first["error"], "predictions.jsonl of local_evaluation.py, field error")
     for row in batch:
         if not row["error"]:
             fault = _find_answer_fault(row["prediction"])

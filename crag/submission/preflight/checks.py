@@ -19,6 +19,7 @@ CHECKS: dict[str, Check] = {
     "lfs": repository.lfs,
     "secrets": repository.secrets,
     "weights": weights.weights,
+    "apt-packages": imports.apt_packages,
     "imports-named": imports.imports_named,
     "agent": agent.agent,
 }

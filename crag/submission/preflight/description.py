@@ -1,5 +1,6 @@
 """Checks of `aicrowd.json` and of its preset."""
 
+import codecs
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -66,6 +67,10 @@ def aicrowd_json(subject: Subject) -> Findings:
     except ValidationError as error:
         for fault in error.errors(include_url=False):
             yield _field_finding(fault, subject.preset)
+
+    if (subject.root / DESCRIPTION).read_bytes().startswith(codecs.BOM_UTF8):
+        problem = "begins with a byte order mark, which Python's json and others refuse"
+        yield Finding(Level.WARNING, DESCRIPTION, problem, "save it as UTF-8 without one")
 
     for name in description.get("authors") or ():
         if not str(name).strip() or str(name).strip().lower().startswith(PLACEHOLDERS):

@@ -127,6 +127,13 @@ _ENV_SECRETS = {
 }
 
 
+def _legible(content: bytes) -> str:
+    """A file's text for a search in ASCII, without a byte order mark: UTF-8, or UTF-16 as PowerShell writes it."""
+    # In UTF-16 the characters of ASCII have a zero byte beside them
+    text = content.replace(b"\0", b"").decode("utf-8", errors="replace")
+    return text.lstrip("\N{BOM}\N{REPLACEMENT CHARACTER}")
+
+
 def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
@@ -140,7 +147,7 @@ def secrets(subject: Subject) -> Findings:
         # Only in .env files: elsewhere "TOKEN = ..." is usually code
         if path.name.startswith(".env") and path.suffix not in {".example", ".template", ".sample"}:
             patterns = _TOKENS | _ENV_SECRETS
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = _legible(path.read_bytes())
         for kind, pattern in patterns.items():
             for match in re.finditer(pattern, text):
                 # Place and kind are enough; the secret itself must not reach a log

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 from tqdm import tqdm
 
-from crag.core.files import write_whole
+from crag.core.files import DatasetError, write_whole
 from crag.router import FIELD_CLASSES
 from crag.router.calibration import (
     LogProbabilities,
@@ -138,6 +138,12 @@ def _cross_validate(
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     # -1: in no fold yet
     held_out = OutOfFold(np.full(len(column), -1))
+    most_frequent = int(np.bincount(column).max())
+    if most_frequent < settings.folds:
+        raise DatasetError(
+            f"too few questions for {settings.folds} folds, as no class has more than {most_frequent}: "
+            "label more, or make fewer folds (--set folds=2)"
+        )
     folds = StratifiedGroupKFold(settings.folds, shuffle=True, random_state=0)
 
     for number, (training, test) in enumerate(folds.split(column, column, examples.groups)):

@@ -199,6 +199,7 @@ def test_a_certificate_of_its_own_is_refused_and_can_be_trusted(
         assert "SSL_CERT_FILE=FILE names a file with the certificate to trust" in ask(f"https://{host}/v1")
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert ask(f"https://{host}/v1") == "Ida Larsen"
+        assert "if the server encrypts, write https:// in CRAG_TEST_URL" in ask(f"http://{host}/v1")
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])

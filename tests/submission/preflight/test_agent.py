@@ -101,6 +101,8 @@ def test_a_batch_that_fails_is_looked_up_in_a_run(tree: Path, checked: Checked) 
     assert {finding.remedy for finding in found} == {
         "correct it; the whole traceback: predictions.jsonl of local_evaluation.py, field error"
     }
+    places = [finding.problem.partition("boom ")[2] for finding in found]
+    assert all(place.startswith("(agents/user_config.py:") for place in places), "a file that the user has"
 
 
 def test_a_check_that_is_terminated_leaves_no_process_and_no_file(tree: Path, tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
     "debug submission": ("aicrowd-json", json_field("debug", True), "submission that counts"),
     "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "git checkout aicrowd.json"),
+    "description with a byte order mark": (
+        "aicrowd-json", changed("aicrowd.json", "{", "\N{BOM}{"), "UTF-8 without one",
+    ),
     "challenge of another task than the preset": (
         "aicrowd-json", written("agents/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
@@ -69,12 +72,21 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "large file outside of models": ("lfs", written("data/größe.csv", bytes(21_000_000)), "git lfs migrate import"),
     "no rule for weights": ("lfs", written(".gitattributes", "* text=auto eol=lf\n"), "filter=lfs"),
     "token": ("secrets", written("notes.txt", "first\nuse hf_" + "aB3" * 12), "revoke it"),
+    "filled .env of PowerShell": ("secrets", written(".env", ("API_KEY=" + "x" * 8).encode("utf-16")), "revoke it"),
+    "filled .env with a byte order mark": ("secrets", written(".env", "\N{BOM}API_KEY=" + "x" * 8), "revoke it"),
     "filled .env": ("secrets", written(".env", "# mine\nOPENAI_API_KEY=" + "x" * 8), "revoke it"),
     "secret that git does not know yet": (
         "secrets", lambda root: (root / "new.py").write_text(f"KEY = 'ghp_{'a1' * 18}'"), "revoke it",
     ),
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
+    ),
+    "comment where packages stand": ("apt-packages", changed("apt.txt", "gcc", "# the compiler\ngcc"), "comments"),
+    "packages with commas": ("apt-packages", changed("apt.txt", "gcc", "gcc, make"), "commas"),
+    "byte order mark before a package": ("apt-packages", written("apt.txt", "\N{BOM}git\r\n"), "byte order mark"),
+    "no file of Debian packages": ("apt-packages", lambda root: (root / "apt.txt").unlink(), "git checkout"),
+    "requirement with one sign of equality": (
+        "imports-named", changed("requirements.txt", "lxml==", "lxml="), "NAME==VERSION",
     ),
     "pin that the lock lacks": ("imports-named", changed("requirements.txt", "lxml==", "lxml==1"), "make locks"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
@@ -84,7 +96,12 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     ),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
-ONLY_WARNINGS = {"placeholder author", "file that git does not know", "debug submission"}
+ONLY_WARNINGS = {
+    "placeholder author",
+    "description with a byte order mark",
+    "file that git does not know",
+    "debug submission",
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -120,6 +137,19 @@ def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str
     assert all(re.search(rf"^{name} +(ok|warning|skipped)", shown, re.M) for name in CHECKS)
     assert "a batch of 16 in" in shown
     assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
+
+
+def test_what_an_engine_compiles_beside_weights_is_not_pushed(tree: Path, checked: Checked) -> None:
+    folder = tree / "models" / "weights" / "m" / "int8"
+    folder.mkdir(parents=True)
+    for name in ("adapters-1f.compiled", "2.blob"):
+        (folder / name).touch()
+    assert checked("clean-tree", tree).findings == []
+
+
+def test_checks_that_are_all_skipped_are_no_success(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(clean_tree), "--skip", *CHECKS]) == 2
+    assert capsys.readouterr().out.endswith("\nnothing was checked\n")
 
 
 def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,8 @@ def test_a_file_of_questions_that_is_not_there_is_told(tmp_path: Path, capsys: p
     ("fields", "message"),
     [
         ({"calls": ["get_moive()"]}, 'field "calls": unknown_table: movie'),
+        ({"calls": 'get_person("jon")'}, """field "calls": Input should be a list, found 'get_person("jon")'"""),
+        ({"calls": None}, 'field "calls": Input should be a list, found None'),
         ({"tables": "films"}, 'field "tables": expected movie, finance, music, sports, open, found'),
         ({"tables": ["movie"]}, 'field "tables": expected movie, finance, music, sports, open, found'),
         ({"alt_ans": 5}, 'field "alt_ans": expected a list of strings, found 5'),
@@ -130,6 +132,13 @@ def test_a_wrong_field_is_told_with_its_file_and_line(
     reported = capsys.readouterr().err
     assert f"questions.jsonl, line 2, {message}" in reported
     assert reported.count("\n") == 1
+
+
+def test_the_pairs_replace_no_file_that_they_are_made_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_bytes(QUESTIONS.read_bytes())
+    assert make(questions, "--questions", str(questions)) == 2
+    assert "this file is an input" in capsys.readouterr().err
 
 
 def test_groups_are_spelled_alike() -> None:

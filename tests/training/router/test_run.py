@@ -115,6 +115,14 @@ def test_weights_decay_where_transformers_trainer_lets_them_decay(
     assert found == of_encoder | {"domain.weight", "static_or_dynamic.weight"}
 
 
+def test_fewer_questions_than_folds_are_said_with_the_remedy(examples: Examples, bert: Path, tmp_path: Path) -> None:
+    """A first try with a handful of labels."""
+    classes = {name: numbers[:1] for name, numbers in examples.classes.items()}
+    one = Examples(examples.texts[:1], classes, examples.groups[:1])
+    with pytest.raises(UserError, match=r"no class has more than 1: label more, or make fewer folds"):
+        train(toy_settings(ngrams=False), one, tmp_path, bert, show=False)
+
+
 def test_an_encoder_without_a_pooler_is_refused_before_training(bert: Path, tmp_path: Path) -> None:
     weights = {name: array for name, array in load_file(bert / "model.safetensors").items() if "pooler" not in name}
     bare = tmp_path / "bare"

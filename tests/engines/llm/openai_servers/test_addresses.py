@@ -119,6 +119,16 @@ def test_a_server_without_a_model_is_told_from_one_that_does_not_say(server: HTT
         model_at(server.url_for("/v1"), model="").warm_up()
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [("", "status 200: an empty reply"), ("<html><title>Home</title></html>", "status 200: a web page: Home")],
+)
+def test_an_address_that_lists_no_models_may_be_the_wrong_one(server: HTTPServer, body: str, said: str) -> None:
+    server.expect_request("/v1/models").respond_with_data(body, content_type="text/html")
+    with pytest.raises(EngineUnavailableError, match=rf"\({said}\): check the address, or name one, with"):
+        model_at(server.url_for("/v1"), model="").warm_up()
+
+
 def test_a_refused_key_is_told_where_the_list_of_models_is_asked_for(server: HTTPServer) -> None:
     server.expect_request("/v1/models").respond_with_json({"error": {"message": "Invalid API key"}}, status=401)
     with pytest.raises(EngineUnavailableError, match=r"status 401: Invalid API key \(CRAG_TEST_KEY is not set\)"):
