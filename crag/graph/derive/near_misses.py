@@ -8,7 +8,10 @@ import re
 
 from crag.graph.derive.readings import BIRTH_KEYS, Reading, RuleInputs
 
-_OF_A_LIFE = re.compile(r"\bmarri|\bwedding\b|\bfamous\b|\bact(?:ing|or|ress)\b|\bcareer\b|\bliv(?:ed|es)\b")
+_OF_A_LIFE = re.compile(
+    r"\bmarri|\bwedding\b|\bacting\b|\bcareer\b|\bliv(?:ed|es)\b"
+    r"|\b(?:been|became|become) (?:an? )?(?:\w+ )?(?:famous|actor|actress|singer|director)\b"
+)
 _OF_A_FILM = r"\boscars?\b|\bawards?\b|\bactors?\b|\brat(?:ed|ings?)\b|\breviews?\b"
 _ASKS_FOR_OTHER = {
     "birthday": _OF_A_LIFE,
@@ -61,7 +64,9 @@ _TABLES_OF_NOW = frozenset({"get_stock_market_cap", "get_stock_pe_ratio", "get_s
 """They have no dates: their values are those of the day of asking."""
 _OTHER_TIME = re.compile(r"\b(?:(?P<year>(?:19|20)[0-9]{2})|(?:last|previous|next) (?:year|quarter|month)|will)\b")
 _OTHER_MEASURE = re.compile(
-    r"\b(?:forward|industry|sector|yield|per employee|gr[eo]w\w*|increas\w+|ris(?:e|en|ing)|rose|gain\w*)\b"
+    r"\b(?:forward|yield|per employee|gr[eo]w\w*|increas\w+|ris(?:e|en|ing)|rose|gain\w*"
+    r"|(?:industry|sector)(?:'s)? (?:average|mean|median)"
+    r"|average (?:of|for|in) (?:the|its) (?:\w+ )?(?:industry|sector))\b"
 )
 
 

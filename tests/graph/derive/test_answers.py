@@ -138,6 +138,10 @@ which had the larger market cap in 2010, abc or xyz? | CAP | (2.0,) (1.0,) | Non
 which company's market cap grew more, abc or xyz? | CAP | (2.0,) (1.0,) | None
 how much larger was the market cap of abc than that of xyz in 2010? | CAP | (2e9,) (1e9,) | None
 which had a higher eps last year, abc or xyz? | EPS | (2.0,) (1.0,) | None
+which famous actor is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | bob ray
+who became an actor first, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
+which company of the energy sector has the larger market cap, abc or xyz? | CAP | (2.0,) (1.0,) | abc
+is the market cap of abc or the industry average larger? | CAP | (2.0,) (1.0,) | None
 whose wife is older, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 who started acting earlier, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None
 who died first, ann lee or bob ray? | BORN | ("1974-11-11",) ("1963-12-18",) | None

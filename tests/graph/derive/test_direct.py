@@ -52,6 +52,7 @@ what was kr's eps last year? | finance | get_stock_eps("kr") | [1.5] | None
 what is kr's forward pe ratio? | finance | get_stock_pe_ratio("kr") | [15.0] | None
 when was tool's daughter born? | music | get_person("tool")["birth_date"] | ['1990'] | None
 where does tool live? | music | get_person("tool")["birth_place"] | ['US'] | None
+when was the famous actor ann lee born? | movie | get_person("ann lee")["birthday"] | ['1990-01-02'] | 1990-01-02
 who covered heat? | music | get_song("heat")["author"] | ['Al'] | None
 how many grammy nominations does tool have? | music | get_grammy_person("tool")["award_count"] | [4] | None
 how many grammys does tool have? | music | get_grammy_person("tool")["award_count"] | [4] | 4
