@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from crag.text.matching import contains_words, content, normalise_name, plain_name, without_possessive
 
 _BRACKET = re.compile(r"\s?\([^()]{1,80}\)$")
-_BEFORE_SUBJECT = "of|for|about|is|are|in|on|from|than|as|like|called"
-"""Words before a common noun at the end of a question that is about it."""
+_BEFORE_SUBJECT = "is|are|was|were|does|do|did|can|has|have|of|about"
+"""Words before a common noun that a question is about: "when was the telephone invented"."""
+_BEFORE_LAST_WORD = "for|in|on|from|than|as|like|called|the"
+"""Words before one at the end of a question that is about it."""
 _SHORTEST = 4
 """Letters of the longest word of a title that is looked for in a question."""
 
@@ -56,12 +58,12 @@ def is_word_in_passing(title: str, text: str, question: str) -> bool:
     """Whether a title is a common noun that the question only uses: "energy" in "how much energy does foo need?".
 
     The article's own text tells: it writes a common noun mostly in small letters. The question is about the thing if it
-    has "a" before it, sets it against another by "or", or ends with it.
+    has "a" before it, sets it against another by "or", asks what it is or does, or ends with it.
 
     >>> text = "In physics, energy is what does work. Forms of energy are heat and light."
     >>> is_word_in_passing("Energy", text, "who has more energy, ann or bo?")
     True
-    >>> is_word_in_passing("Energy", text, "what is the unit of energy?")
+    >>> is_word_in_passing("Energy", text, "how is energy measured?")
     False
     """
     subject = without_bracket(title)
@@ -71,7 +73,12 @@ def is_word_in_passing(title: str, text: str, question: str) -> bool:
         return False
 
     word = re.escape(plain_name(subject))
-    is_subject = rf"\ban? {word}\b|\bor {word}\b|\b{word} or\b|\b(?:{_BEFORE_SUBJECT}) {word}$"
+    is_subject = (
+        rf"\ban? {word}\b|\bor {word}\b|\b{word} or\b"
+        # Not that of something: "who was the head coach of the owls"
+        rf"|\b(?:{_BEFORE_SUBJECT}) (?:{word}\b|the {word}\b(?! (?:of|for|at)\b))"
+        rf"|\b(?:{_BEFORE_LAST_WORD}) {word}$"
+    )
     return re.search(is_subject, plain_name(without_possessive(question))) is None
 
 

@@ -43,7 +43,8 @@ def named_articles(address: str, *questions: str) -> list[list[str]]:
         ("what is the purpose of abbey?", ["Abbey"]),
         ("which is larger, abbey or castle?", ["Abbey"]),
         ("which abbey in france is the oldest?", []),
-        ("who built the abbey?", []),
+        ("who lives in the abbey of foo?", []),
+        ("how old was the abbey when it burnt?", ["Abbey"]),
         ("who lives in greyabbey street?", []),
         ("who is the mayor of foo?", []),
         # words in brackets choose
