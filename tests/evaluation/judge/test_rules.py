@@ -44,6 +44,15 @@ def test_pairs_which_show_every_rule() -> None:
     }
 
 
+@pytest.mark.parametrize("letters", ["iIİİ", "iIıı", "sSſſ", "kK\u212a\u212a", "123①②③", "123١٢٣", "12½¾"])
+def test_letters_and_digits_that_look_like_ours_cost_no_verdict(letters: str) -> None:
+    half = len(letters) // 2
+    others = str.maketrans(letters[:half], letters[half:])
+    for query, gold, prediction, _ in PAIRS_TO_JUDGE:
+        assert judged(query, (gold,), prediction.translate(others))[0] in Verdict
+        assert judged(query, (gold.translate(others),), prediction)[0] in Verdict
+
+
 MEMBERS = "who are the members of the band?"
 
 

@@ -4,9 +4,9 @@ import re
 
 from crag.text.roman_numbers import read_roman, write_roman
 
-_WORD_AND_NUMERAL = re.compile(r"\b(?P<before>[a-z]{3,30}[\s-](?:the\s)?)(?P<numeral>[ivxlc]{1,7})\b", re.IGNORECASE)
-
-_NUMERAL_ALONE = re.compile(r"\W{0,3}(?P<numeral>[ivxlcdm]{2,15})\W{0,3}", re.IGNORECASE)
+# Both cases are written out, because ignoring case would also take the dotted "İ" for an I
+_WORD_AND_NUMERAL = re.compile(r"\b(?P<before>[a-zA-Z]{3,30}[\s-](?:the\s|The\s)?)(?P<numeral>[ivxlcIVXLC]{1,7})\b")
+_NUMERAL_ALONE = re.compile(r"\W{0,3}(?P<numeral>[ivxlcdmIVXLCDM]{2,15})\W{0,3}")
 
 
 def write_numerals_as_in(text: str, other: str) -> str:
