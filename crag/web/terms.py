@@ -39,12 +39,17 @@ _LETTER_I = re.compile(r"(?<=[^\W\d_])!(?=[^\W\d_])")  # p!nk; not "wham! rap"
 _LETTER_S = re.compile(r"(?<=[^\W\d_])\$(?=[^\W\d_])")  # ke$ha; not us$5
 _LETTER_SIGNS = (("!", _LETTER_I, "i"), ("$", _LETTER_S, "s"))
 
+_WITHOUT_BLANKS = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]{2,}")
+"""Chinese and Japanese, which have no blanks between words, and Korean, whose particles belong to the word before."""
+
 
 def extract_terms(text: str) -> list[str]:
     """Lower-case words and numbers, without accents; thousands separators are removed, so 1,000 and 1000 are equal.
 
     >>> extract_terms("Søren's C++ in 1,000 words")
     ['soren', 's', 'c', 'plus', 'plus', 'in', '1000', 'words']
+    >>> extract_terms("東京タワー")
+    ['東京', '京タ', 'タワ', 'ワー']
     """
     return [_fold(word) for word in _WORD.findall(_readable(text))]
 
@@ -75,9 +80,19 @@ def _readable(text: str) -> str:
     if not readable.isascii():
         # A mark of its own would end the word before it.
         readable = unicodedata.normalize("NFC", readable).replace("×", "x")
+        readable = _WITHOUT_BLANKS.sub(_write_in_pairs, readable)
 
     readable = _spell(_spell(readable, _SPOKEN_SIGNS), _LETTER_SIGNS)
     return _THOUSANDS_SEPARATOR.sub("", readable)
+
+
+def _write_in_pairs(run: re.Match[str]) -> str:
+    """Each pair of neighbouring characters as a word: what two texts in such a script share is found by pairs.
+
+    As Lucene's `CJKAnalyzer` does.
+    """
+    pairs = ["".join(pair) for pair in pairwise(run[0])]
+    return f" {' '.join(pairs)} "
 
 
 def _spell(text: str, signs: Sequence[tuple[str, re.Pattern[str], str]]) -> str:

@@ -100,3 +100,16 @@ def test_text_without_the_question_s_names_stays_as_it_is() -> None:
     for text in ("Nvidia's first office; its first-rate staff — a café.", "An NVIDIA office, in Zurich", ""):
         assert spelling.rewrite(text) == text
     assert spelling.question == "who opened nvidia's first office in zurich?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "about_it", "about_another"),
+    [
+        ("東京タワーの高さは何メートルですか?", "東京タワーの高さは333メートルです。", "大阪城は大阪市にある城です。"),
+        ("长城有多长?", "万里长城的总长度为两万多公里。", "故宫位于北京市中心。"),
+        ("한강의 길이는?", "한강은 길이가 494킬로미터이다.", "서울은 대한민국의 수도이다."),
+    ],
+)
+def test_scripts_without_blanks_are_found_by_pairs_of_characters(asked: str, about_it: str, about_another: str) -> None:
+    scores = bm25_scores(asked, [about_another, about_it])
+    assert scores[1] > scores[0]

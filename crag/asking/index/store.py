@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from crag.asking.documents import Document, FileReading
 from crag.asking.index.files import FoundFile
 
-FORMAT = 2
+FORMAT = 3
 """Of the tables below; an index of another format is made again."""
 WAIT_SECONDS = 60.0
 """How long a change waits for another process that reads or writes."""
