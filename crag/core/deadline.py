@@ -129,8 +129,8 @@ def start_in_thread(function: Callable[[], Result]) -> Future[Result]:
 def call_within(seconds: float, function: Callable[[], Result]) -> Result:
     """Run the function in its own thread; give its result or raise its exception, StuckError or CallCrashedError.
 
-    A function that holds the interpreter lock cannot be abandoned: the caller's wait does not end either. So pages are
-    parsed in processes, which can be killed. Torch, ONNX Runtime and sockets release the lock.
+    A function that holds the interpreter lock cannot be abandoned, because the waiting caller needs it too. So pages
+    are parsed in processes, which can be killed. Torch, ONNX Runtime and sockets release the lock.
     """
     outcome = start_in_thread(function)
     wait([outcome], seconds)

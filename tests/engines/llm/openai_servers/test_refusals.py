@@ -1,4 +1,4 @@
-"""What a server refuses is written otherwise, or told in one line."""
+"""Tests of refusals: a request that a server refuses is sent in another form, or the refusal is told in one line."""
 
 import json
 from collections.abc import Callable
